@@ -1,0 +1,36 @@
+/* An external program under the supervisor, with its output captured up to a limit. */
+#ifndef AL_LOOP_CHILD_H
+#define AL_LOOP_CHILD_H
+
+#include "base/buf.h"
+#include "loop/loop.h"
+
+struct al_child_spec {
+    const char *program;  /* absolute path */
+    char *const *argv;    /* NULL-terminated, argv[0] included */
+    char *const *envp;    /* NULL: al_env_child() */
+    int cwd_fd;           /* borrowed; -1: inherit */
+    bool seal_git;        /* Landlock for git (sandbox/landlock.h), applied by the supervisor */
+    struct al_str input;  /* written to its standard input, then closed; empty: /dev/null */
+    size_t max_output;    /* kept of standard output, and of standard error each; the rest is read and dropped */
+    uint64_t timeout_ms;  /* 0: none */
+};
+
+struct al_child_end {
+    int exec_errno;       /* > 0: did not start */
+    int exit_status;      /* -1 when killed */
+    int signal;           /* 0 when it exited */
+    bool timed_out, cancelled;
+    bool out_truncated, err_truncated;
+    uint64_t duration_ms;
+    struct al_buf *out, *err; /* borrowed for the call */
+};
+
+struct al_child;
+/* done comes exactly once, after the whole tree is reaped. NULL with err when it cannot be started at all. */
+struct al_child *al_child_start(struct al_loop *loop, const struct al_child_spec *spec,
+                                void (*done)(void *ud, const struct al_child_end *end), void *ud, struct al_err *err);
+/* SIGTERM at once, SIGKILL after 300 ms; done comes later, with cancelled set. */
+void al_child_cancel(struct al_child *c);
+
+#endif

@@ -1,0 +1,22 @@
+/* Descriptors: closing, flags, whole reads and writes. */
+#ifndef AL_OS_FD_H
+#define AL_OS_FD_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <sys/types.h>
+
+void al_close(int *fd); /* closes when ≥ 0, sets -1, keeps errno */
+#define autofd __attribute__((cleanup(al_close)))
+
+int al_fd_cloexec(int fd);
+int al_fd_nonblock(int fd);
+/* Moves descriptors out of the way of 0, 1 and 2: makes sure that the three are open at start. */
+void al_fd_ensure_std(void);
+/* Reads to the end into out (its max is the limit: EFBIG). 0, or -errno. */
+int al_fd_read_all(int fd, struct al_buf *out);
+int al_fd_write_all(int fd, struct al_str s); /* 0 or -errno */
+bool al_fd_is_tty(int fd);
+
+#endif

@@ -1,0 +1,17 @@
+/* Landlock (Linux ≥ 5.13): what a process and its children may do with files. */
+#ifndef AL_SANDBOX_LANDLOCK_H
+#define AL_SANDBOX_LANDLOCK_H
+
+#include "base/err.h"
+
+/* ABI version of the kernel, 0 when Landlock is missing or disabled. */
+int al_landlock_abi(void);
+
+/*
+ * For git: read everywhere, write nowhere but /dev/null, EXECUTE only for git's own binaries (git_path and the git of its
+ * exec-path) and the loader, no TCP. So no filter, hook, fsmonitor, textconv or external diff of a repository can run.
+ * Restricts the calling thread and what it starts. 0 or -1 with err.
+ */
+int al_landlock_seal_git(const char *git_path, struct al_err *err) AL_MUST_CHECK;
+
+#endif

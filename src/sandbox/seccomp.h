@@ -1,0 +1,19 @@
+/* System call filters for the VM's zygote and runs, compiled once with libseccomp, loaded by seccomp(2). */
+#ifndef AL_SANDBOX_SECCOMP_H
+#define AL_SANDBOX_SECCOMP_H
+
+#include "base/err.h"
+
+struct sock_fprog;
+
+enum al_seal {
+    AL_SEAL_ZYGOTE, /* may clone runs and talk to the host; nothing else */
+    AL_SEAL_RUN,    /* read, write, memory without PROT_EXEC, clock, exit; default KILL_PROCESS */
+};
+
+/* Builds the program; free with al_seal_free. */
+int al_seal_build(enum al_seal kind, struct sock_fprog **ret, struct al_err *err) AL_MUST_CHECK;
+void al_seal_free(struct sock_fprog *prog);
+int al_seal_load(const struct sock_fprog *prog); /* sets no_new_privs; 0 or -errno; async-signal-safe */
+
+#endif
