@@ -1,0 +1,73 @@
+/*
+ * Options: one table (name, type, range, default, who may set it), filled by layers: defaults, user file, project file
+ * (only when trusted; it may only lower limits and switch off), environment, flags. config.json is our own file and
+ * small (≤ 1 MiB), so it is read here.
+ */
+#ifndef AL_CONFIG_CONFIG_H
+#define AL_CONFIG_CONFIG_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdint.h>
+
+enum al_opt {
+    AL_OPT_FORGE_JAVASCRIPT_ENABLED,
+    AL_OPT_FORGE_JAVASCRIPT_HOST,
+    AL_OPT_FORGE_JAVASCRIPT_TIMEOUT_MS,
+    AL_OPT_FORGE_JAVASCRIPT_MAX_TIMEOUT_MS,
+    AL_OPT_FORGE_JAVASCRIPT_MEMORY_BYTES,
+    AL_OPT_FORGE_JAVASCRIPT_STACK_BYTES,
+    AL_OPT_FORGE_JAVASCRIPT_MAX_TOOL_CALLS,
+    AL_OPT_FORGE_JAVASCRIPT_MAX_CONCURRENCY,
+    AL_OPT_FORGE_JAVASCRIPT_MAX_OUTPUT_CHARS,
+    AL_OPT_FORGE_STATE_ENABLED,
+    AL_OPT_FORGE_STATE_MAX_TOTAL_BYTES,
+    AL_OPT_FORGE_SCRATCH_ENABLED,
+    AL_OPT_FORGE_SCRATCH_ROOT,
+    AL_OPT_FORGE_SCRATCH_RETENTION_DAYS,
+    AL_OPT_FORGE_SCRATCH_MAX_BYTES,
+    AL_OPT_FORGE_GUIDES_ENABLED,
+    AL_OPT_FORGE_RUNS_RETENTION_DAYS,
+    AL_OPT_STORAGE_MAX_BYTES,
+    AL_OPT_FILES_PROTECT, /* list of patterns: "name" adds, "!name" lifts */
+    AL_OPT_FILES_SECRET,
+    AL_OPT_COUNT,
+};
+
+enum al_layer { AL_LAYER_DEFAULT, AL_LAYER_USER, AL_LAYER_PROJECT, AL_LAYER_ENV, AL_LAYER_FLAG };
+
+struct al_config;
+struct al_config_sources {
+    const char *user_file;    /* <config home>/config.json; a missing file is fine; NULL: none */
+    const char *project_file; /* <workspace>/.alisio/config.json or --config FILE; NULL: none */
+    bool project_is_explicit; /* --config: missing is an error, and it counts as trusted */
+    bool project_trusted;
+};
+/* Never fails for a broken project file (it is ignored with a notice). A broken user file fails with CONFIG_INVALID:
+ * file, line, the nearest key; *ret is then still made, from what else there is, so that `alisio mcp` can start. */
+int al_config_load(const struct al_config_sources *src, struct al_config **ret, struct al_err *err) AL_MUST_CHECK;
+void al_config_free(struct al_config *c);
+
+bool al_config_bool(const struct al_config *c, enum al_opt o);
+int64_t al_config_int(const struct al_config *c, enum al_opt o);
+const char *al_config_text(const struct al_config *c, enum al_opt o); /* NULL when unset */
+size_t al_config_list(const struct al_config *c, enum al_opt o, const char *const **ret);
+enum al_layer al_config_layer(const struct al_config *c, enum al_opt o);
+const char *al_config_origin(const struct al_config *c, enum al_opt o); /* file path or variable; NULL for defaults */
+const char *al_opt_name(enum al_opt o);   /* "forge.javascript.timeoutMs" */
+const char *al_opt_help(enum al_opt o);   /* one sentence */
+/* INVALID_INPUT naming the nearest key. */
+int al_opt_find(struct al_str name, enum al_opt *ret, struct al_err *err) AL_MUST_CHECK;
+/* The value as JSON. */
+void al_config_value_json(const struct al_config *c, enum al_opt o, struct al_buf *out);
+/* Notices: ignored project keys, ignored project files. */
+size_t al_config_notices(const struct al_config *c, const char *const **ret);
+/* `alisio config set KEY VALUE`: checks, edits the user file in place keeping what else is in it, atomic, 0600. */
+int al_config_set(const char *user_file, struct al_str key, struct al_str value, struct al_err *err) AL_MUST_CHECK;
+
+/* Folders: ALISIO_CONFIG_HOME, else XDG_CONFIG_HOME/alisio, else ~/.config/alisio; the same for state. Malloc'ed. */
+char *al_config_home(void);
+char *al_state_home(void);
+
+#endif
