@@ -1,0 +1,30 @@
+/*
+ * The permission gate: one pure function decides every call, direct or nested, from any face. Its table is in gate.c,
+ * with a test per cell in tests/unit/test_gate.c.
+ */
+#ifndef AL_CORE_GATE_H
+#define AL_CORE_GATE_H
+
+#include "base/err.h"
+#include "core/tool.h"
+
+/* What the person allowed when they started this process. */
+struct al_policy {
+    bool read_only; /* beats every other flag */
+    bool allow_write, allow_process, allow_external, allow_mcp;
+    bool allow_analysis, allow_analysis_unsandboxed;
+};
+
+struct al_gate_query {
+    enum al_effect effect;
+    enum al_origin origin;
+    bool scratch_only;  /* a write that stays in the scratchpad */
+    bool preapproved;   /* approved for this run by `uses` */
+    bool granted;       /* a stored session grant covers it (never counts for a script) */
+};
+
+/* 0 allowed; else APPROVAL_REQUIRED or PERMISSION_DENIED with a hint that names exactly what works here. */
+int al_gate_decide(const struct al_policy *policy, const struct al_gate_query *q, const char *tool_name,
+                   struct al_err *err) AL_MUST_CHECK;
+
+#endif
