@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 /* "exec_" + ULID (Crockford base 32 of 48 bits ms and 80 bits from getrandom), monotonic within the process. */
+/* A prefix without its "_" gets one; "" gives the bare ULID. At most 13 bytes. */
 #define AL_ID_MAX 40
 void al_id_new(char out[AL_ID_MAX], const char *prefix);
 bool al_id_valid(struct al_str id, const char *prefix);

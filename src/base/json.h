@@ -52,7 +52,7 @@ bool al_json_is_true(const struct al_json *v);
 struct al_str al_json_get_text(const struct al_json *v, const char *key);
 /* True when v is a number whose value is an integer within [min, max] (1e3 and 5.0 count as integers). */
 bool al_json_int(const struct al_json *v, int64_t min, int64_t max, int64_t *ret);
-bool al_json_double(const struct al_json *v, double *ret);
+bool al_json_double(const struct al_json *v, double *ret); /* false also when it is too large for a double */
 const char *al_json_type_name(const struct al_json *v); /* "string", "object", …; "integer" is "number" */
 /* Deep equality of values; numbers by value, objects regardless of order. */
 bool al_json_equal(const struct al_json *a, const struct al_json *b);
@@ -79,7 +79,9 @@ void al_jw_int(struct al_jw *w, int64_t v);
 void al_jw_double(struct al_jw *w, double v); /* shortest text that reads back; null for NaN and infinities */
 void al_jw_bool(struct al_jw *w, bool v);
 void al_jw_null(struct al_jw *w);
-void al_jw_raw(struct al_jw *w, struct al_str json); /* one JSON value, as it is */
+void al_jw_raw(struct al_jw *w, struct al_str json); /* one JSON value, as it is, with its line ends; not empty */
+/* The value without white space (so on one line); numbers and strings as in the source. NULL writes null. */
+void al_jw_value(struct al_jw *w, const struct al_json *v);
 
 /* key + value in one line. */
 void al_jw_kstr(struct al_jw *w, const char *key, struct al_str s);
