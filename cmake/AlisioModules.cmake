@@ -5,9 +5,10 @@ function(al_module name)
   target_link_libraries(al_${name} PUBLIC al_flags ${M_LINK})
 endfunction()
 
-# al_test(name SOURCES … LINK …)   a cmocka program, run by ctest with a time limit
+# al_test(name SOURCES … LINK … [TIMEOUT s] [NO_ASAN])   a cmocka program, run by ctest with a time limit.
+# Label "asan": `make check` runs it in the sanitizer build, too; NO_ASAN: only in the plain one.
 function(al_test name)
-  cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(T "NO_ASAN" "TIMEOUT" "SOURCES;LINK" ${ARGN})
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 60)
   endif()
@@ -17,6 +18,9 @@ function(al_test name)
   # cmocka needs setjmp.h, stdarg.h, stddef.h, stdint.h before it: tests/test.h does that.
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT})
+  if(NOT T_NO_ASAN)
+    set_tests_properties(${name} PROPERTIES LABELS asan)
+  endif()
 endfunction()
 
 # al_fuzz(name SOURCES … LINK …)   with AL_FUZZ a libFuzzer target; always a replayer of tests/fuzz/corpus/<name>
@@ -30,6 +34,6 @@ function(al_fuzz name)
     add_executable(fuzz_${name} ${F_SOURCES} ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
     target_link_libraries(fuzz_${name} PRIVATE al_flags ${F_LINK})
     add_test(NAME fuzz_${name} COMMAND fuzz_${name} ${corpus})
-    set_tests_properties(fuzz_${name} PROPERTIES TIMEOUT 120)
+    set_tests_properties(fuzz_${name} PROPERTIES TIMEOUT 120 LABELS asan)
   endif()
 endfunction()
