@@ -47,6 +47,7 @@ struct al_vm_spec {
     uint32_t max_concurrency; /* nested calls that the script has open at once; more wait in the VM, in order */
     size_t max_text_bytes;    /* printed text: OUTPUT_LIMIT beyond */
     size_t max_value_bytes;   /* the value's JSON: OUTPUT_LIMIT beyond */
+    bool legacy_execute;      /* the tool `execute`: there is a global callTool(name, input), the same as tools.call */
 };
 
 struct al_vm_end {
@@ -65,6 +66,7 @@ struct al_vm_end {
 };
 
 struct al_vm_ops {
+    void (*started)(void *ud, int64_t pid);               /* once, when the VM's process is there; may be NULL */
     void (*print)(void *ud, struct al_str text);          /* one line, without its line end */
     void (*progress)(void *ud, struct al_str json);       /* {"completed"?,"total"?,"note"?} */
     /* A nested call. id is chosen by the VM (a claim), unique among open calls. Answer with al_vm_reply. */
