@@ -1,0 +1,115 @@
+#include "os/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+void al_close(int *fd)
+{
+    if (*fd < 0)
+        return;
+    int saved = errno;
+    close(*fd); /* never repeated: Linux has let go of the number even when close reports EINTR */
+    *fd = -1;
+    errno = saved;
+}
+
+int al_fd_cloexec(int fd)
+{
+    int flags = fcntl(fd, F_GETFD);
+    if (flags < 0 || fcntl(fd, F_SETFD, flags | FD_CLOEXEC) < 0)
+        return -errno;
+    return 0;
+}
+
+int al_fd_nonblock(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+        return -errno;
+    return 0;
+}
+
+void al_fd_ensure_std(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+            continue;
+        int made = open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+        if (made >= 0 && made != fd) {
+            dup2(made, fd);
+            close(made);
+        }
+    }
+}
+
+static int wait_for(int fd, short events)
+{
+    struct pollfd p = {.fd = fd, .events = events};
+    while (poll(&p, 1, -1) < 0) {
+        if (errno != EINTR)
+            return -errno;
+    }
+    return 0;
+}
+
+/* read(2) that is neither interrupted nor turned away by O_NONBLOCK. */
+static ssize_t read_some(int fd, void *p, size_t n)
+{
+    for (;;) {
+        ssize_t r = read(fd, p, n);
+        if (r >= 0)
+            return r;
+        if (errno == EAGAIN) {
+            int w = wait_for(fd, POLLIN);
+            if (w < 0)
+                return w;
+        } else if (errno != EINTR) {
+            return -errno;
+        }
+    }
+}
+
+int al_fd_read_all(int fd, struct al_buf *out)
+{
+    for (;;) {
+        size_t room = out->max - out->n;
+        if (room == 0) {
+            char probe;
+            ssize_t r = read_some(fd, &probe, 1);
+            return r > 0 ? -EFBIG : (int)r;
+        }
+        size_t want = room < 65536 ? room : 65536;
+        char *p = al_buf_grow(out, want);
+        if (!p)
+            return -EFBIG;
+        ssize_t r = read_some(fd, p, want);
+        out->n -= want - (r > 0 ? (size_t)r : 0);
+        if (r <= 0)
+            return (int)r;
+    }
+}
+
+int al_fd_write_all(int fd, struct al_str s)
+{
+    while (s.n > 0) {
+        ssize_t r = write(fd, s.p, s.n);
+        if (r >= 0) {
+            s.p += r;
+            s.n -= (size_t)r;
+        } else if (errno == EAGAIN) {
+            int w = wait_for(fd, POLLOUT);
+            if (w < 0)
+                return w;
+        } else if (errno != EINTR) {
+            return -errno;
+        }
+    }
+    return 0;
+}
+
+bool al_fd_is_tty(int fd)
+{
+    return isatty(fd) == 1;
+}
