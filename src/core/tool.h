@@ -87,6 +87,10 @@ struct al_call_spec {
     enum al_origin origin;
     const char *run_id;      /* for AL_ORIGIN_SCRIPT */
     bool preapproved;        /* named in `uses` and approved for this run */
+    /* Just before the tool gets the call: past the checks, the gate and the queue, so never for a refused one. Where a
+     * caller keeps rows of its own it writes them here; a failure ends the call with err before any effect. May be NULL,
+     * and may come from within al_core_call. */
+    int (*starting)(void *ud, struct al_call *call, struct al_err *err);
     void (*progress)(void *ud, struct al_str json); /* may be NULL */
     void (*done)(void *ud, struct al_call *call);   /* once, never from within al_core_call; call is freed after it */
     void *ud;

@@ -31,6 +31,8 @@ struct al_workspace_opts {
 int al_workspace_open(const struct al_workspace_opts *o, struct al_workspace **ret, struct al_err *err) AL_MUST_CHECK;
 void al_workspace_free(struct al_workspace *w);
 void al_workspace_set_scratch(struct al_workspace *w, int dir_fd); /* borrowed; -1: off */
+/* The same, asked for when a path needs it: fd(ud) returns a borrowed descriptor, or -1 with err. On any thread. */
+void al_workspace_set_scratch_source(struct al_workspace *w, int (*fd)(void *ud, struct al_err *err), void *ud);
 const char *al_workspace_root(const struct al_workspace *w); /* real path, also when refused */
 int al_workspace_fd(const struct al_workspace *w);           /* -1 when refused */
 /* Why file tools are refused; false when they are not. */
@@ -44,5 +46,9 @@ int al_workspace_resolve(const struct al_workspace *w, struct al_str path, enum 
 /* By normalized relative path; every component is looked at. */
 bool al_workspace_is_secret(const struct al_workspace *w, const char *rel);
 bool al_workspace_is_protected(const struct al_workspace *w, const char *rel);
+/* After opening: where fd really is, links followed, is checked by name again (notes.txt -> .env is PATH_SECRET). For a
+ * write, fd may be the open parent folder of the place: its own last name is added. */
+int al_workspace_check_fd(const struct al_workspace *w, const struct al_place *place, int fd, enum al_want want,
+                          struct al_err *err) AL_MUST_CHECK;
 
 #endif

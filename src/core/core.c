@@ -1,0 +1,252 @@
+#include "core/core.h"
+#include "base/mem.h"
+#include "core/core_int.h"
+#include "os/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Enough for the schemas of a few hundred tools. */
+#define CORE_ARENA_MAX (8u << 20)
+#define DAY_MS (24 * 3600 * (int64_t)1000)
+
+static int open_workspace(struct al_core *core, const struct al_core_opts *o, struct al_err *err)
+{
+    autofree char *config_home = al_config_home();
+    const char *forbidden[] = {al_store_dir(o->store), config_home, NULL};
+    struct al_workspace_opts w = {.cwd = o->cwd, .add_dirs = o->add_dirs, .forbidden = forbidden};
+    al_config_list(o->config, AL_OPT_FILES_PROTECT, &w.protect);
+    al_config_list(o->config, AL_OPT_FILES_SECRET, &w.secret);
+    return al_workspace_open(&w, &core->workspace, err);
+}
+
+static int open_session(struct al_core *core, const char *wanted, struct al_err *err)
+{
+    const char *root = al_workspace_root(core->workspace);
+    if (!wanted)
+        return al_store_session_default(core->store, root, &core->session, err);
+    if (strcmp(wanted, "new") == 0)
+        return al_store_session_new(core->store, root, &core->session, err);
+    if (al_store_session_get(core->store, wanted, &core->session, err) < 0)
+        return -1;
+    if (strcmp(core->session.workspace, root) == 0)
+        return 0;
+    al_fail(err, AL_NOT_FOUND, "session %s belongs to another workspace", core->session.id);
+    al_hint(err, "run it there (--cwd DIR), or leave --session out");
+    return al_detail(err, "%s", core->session.workspace);
+}
+
+static int scratch_fd(void *ud, struct al_err *err)
+{
+    struct al_core *core = ud;
+    return al_scratch_fd(core->scratch, err);
+}
+
+static int open_scratch(struct al_core *core, struct al_err *err)
+{
+    if (!al_config_bool(core->config, AL_OPT_FORGE_SCRATCH_ENABLED))
+        return 0;
+    struct al_scratch_opts o = {
+        .base = al_config_text(core->config, AL_OPT_FORGE_SCRATCH_ROOT),
+        .state_dir = al_store_dir(core->store),
+        .workspace = al_workspace_root(core->workspace),
+        .session = core->session.id,
+        .max_bytes = (uint64_t)al_config_int(core->config, AL_OPT_FORGE_SCRATCH_MAX_BYTES),
+    };
+    if (al_scratch_new(&o, &core->scratch, err) < 0)
+        return -1;
+    al_workspace_set_scratch_source(core->workspace, scratch_fd, core);
+    return 0;
+}
+
+/* True once a day for all processes that share the state folder: the marker's time says when it was last
+ * done. */
+static bool day_is_over(const char *state_dir, const char *marker)
+{
+    autofree char *path = NULL;
+    if (asprintf(&path, "%s/%s", state_dir, marker) < 0)
+        return false;
+    struct stat st;
+    if (lstat(path, &st) == 0) {
+        int64_t age = al_wall_ms() - (int64_t)st.st_mtim.tv_sec * 1000;
+        if (age >= 0 && age < DAY_MS)
+            return false;
+    }
+    int fd = openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    bool marked = futimens(fd, NULL) == 0;
+    close(fd);
+    return marked;
+}
+
+/* Old runs and forgotten scratchpads. Never a reason not to start: what fails today is tried tomorrow. */
+static void keep_house(struct al_core *core)
+{
+    int64_t days = al_config_int(core->config, AL_OPT_FORGE_RUNS_RETENTION_DAYS);
+    if (days > 0 && day_is_over(al_store_dir(core->store), ".last-purge")) {
+        struct al_err ignored;
+        if (al_store_purge_before(core->store, al_wall_ms() - days * DAY_MS, &ignored) < 0)
+            al_err_clear(&ignored);
+    }
+    if (core->scratch)
+        al_scratch_sweep(core->scratch,
+                         (unsigned)al_config_int(core->config, AL_OPT_FORGE_SCRATCH_RETENTION_DAYS));
+}
+
+static void register_own(struct al_core *core)
+{
+    bool js_run = al_config_bool(core->config, AL_OPT_FORGE_JAVASCRIPT_ENABLED);
+    al_core_register(core, js_run ? &al_tool_js_run : &al_tool_execute);
+    al_core_register(core, &al_tool_forge_guide);
+}
+
+int al_core_new(const struct al_core_opts *o, struct al_core **ret, struct al_err *err)
+{
+    struct al_core *core = al_xcalloc(1, sizeof(*core));
+    core->loop = o->loop;
+    core->config = o->config;
+    core->store = o->store;
+    core->policy = o->policy;
+    core->source = al_xstrdup(o->source ? o->source : "cli");
+    core->ask = o->ask;
+    core->ask_ud = o->ask_ud;
+    if (o->config_err)
+        core->config_err = *o->config_err;
+    pthread_mutex_init(&core->programs_lock, NULL);
+    al_arena_init(&core->arena, CORE_ARENA_MAX);
+    if (open_workspace(core, o, err) < 0 || open_session(core, o->session, err) < 0 ||
+        open_scratch(core, err) < 0) {
+        al_core_free(core);
+        return -1;
+    }
+    register_own(core);
+    keep_house(core);
+    *ret = core;
+    return 0;
+}
+
+static void tell_idle(void *ud)
+{
+    struct al_core *core = ud;
+    void (*idle)(void *ud) = core->idle;
+    core->idle = NULL;
+    if (idle)
+        idle(core->idle_ud);
+}
+
+void al_core_tell_idle(struct al_core *core)
+{
+    if (core->closing && core->n_calls == 0)
+        tell_idle(core);
+}
+
+void al_core_shutdown(struct al_core *core, void (*idle)(void *ud), void *ud)
+{
+    core->closing = true;
+    core->idle = idle;
+    core->idle_ud = ud;
+    if (core->n_calls == 0) {
+        al_defer(core->loop, tell_idle, core);
+        return;
+    }
+    /* A cancelled call ends in a later turn, so the list stays as it is meanwhile. */
+    for (struct al_call_core *c = core->calls; c; c = c->next)
+        al_call_cancel(&c->call);
+}
+
+void al_core_free(struct al_core *core)
+{
+    if (!core)
+        return;
+    al_control_close(core);
+    al_runs_free(core->runs);
+    al_engine_free(core->engine);
+    al_scratch_free(core->scratch);
+    al_workspace_free(core->workspace);
+    al_session_fini(&core->session);
+    al_registry_free(core);
+    for (size_t i = 0; i < core->n_programs; i++) {
+        free(core->programs[i].name);
+        free(core->programs[i].path);
+    }
+    free(core->programs);
+    pthread_mutex_destroy(&core->programs_lock);
+    al_arena_free(&core->arena);
+    free(core->source);
+    free(core);
+}
+
+struct al_loop *al_core_loop(const struct al_core *core)
+{
+    return core->loop;
+}
+
+struct al_config *al_core_config(const struct al_core *core)
+{
+    return core->config;
+}
+
+struct al_store *al_core_store(const struct al_core *core)
+{
+    return core->store;
+}
+
+struct al_engine *al_core_engine(struct al_core *core)
+{
+    if (!core->engine)
+        core->engine = al_engine_new(core->loop);
+    return core->engine;
+}
+
+struct al_workspace *al_core_workspace(const struct al_core *core)
+{
+    return core->workspace;
+}
+
+struct al_scratch *al_core_scratch(const struct al_core *core)
+{
+    return core->scratch;
+}
+
+const struct al_policy *al_core_policy(const struct al_core *core)
+{
+    return &core->policy;
+}
+
+const struct al_session *al_core_session(const struct al_core *core)
+{
+    return &core->session;
+}
+
+const char *al_core_source(const struct al_core *core)
+{
+    return core->source;
+}
+
+const char *al_core_program(struct al_core *core, const char *name)
+{
+    pthread_mutex_lock(&core->programs_lock);
+    for (size_t i = 0; i < core->n_programs; i++) {
+        if (strcmp(core->programs[i].name, name) == 0) {
+            const char *path = core->programs[i].path;
+            pthread_mutex_unlock(&core->programs_lock);
+            return path;
+        }
+    }
+    /* A program that a repository brings along is never run. A refused root ("/", the home folder) is no
+     * repository. */
+    const char *avoid[] = {al_workspace_root(core->workspace), NULL};
+    bool refused = al_workspace_refused(core->workspace, NULL);
+    core->programs = al_xrealloc(core->programs, (core->n_programs + 1) * sizeof(*core->programs));
+    struct al_program *p = &core->programs[core->n_programs++];
+    p->name = al_xstrdup(name);
+    p->path = al_path_find_program(name, refused ? NULL : avoid);
+    const char *path = p->path; /* the strings stay where they are, whatever the array does */
+    pthread_mutex_unlock(&core->programs_lock);
+    return path;
+}

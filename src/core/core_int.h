@@ -1,0 +1,99 @@
+/* Shared by the files of core only: the core itself and the private part of a call. */
+#ifndef AL_CORE_CORE_INT_H
+#define AL_CORE_CORE_INT_H
+
+#include "core/core.h"
+
+#include <pthread.h>
+
+/* Direct calls that may be open at once in one host; more is BUSY. Scripts have limits of their own. */
+#define AL_HOST_MAX_CALLS 1024
+/* Structured bytes of a direct call that only writes our own state: a whole run record, with its value and
+ * text. */
+#define AL_CALL_MAX_RECORD (96u << 20)
+
+struct al_tool_entry {
+    const struct al_tool *tool;
+    const struct al_json *input;  /* parsed schemas, in al_core.arena */
+    const struct al_json *output; /* NULL: none */
+};
+
+struct al_program {
+    char *name;
+    char *path; /* NULL: not there */
+};
+
+struct al_runs;    /* runs.c: live and queued runs of this host */
+struct al_control; /* control.c: the control socket */
+
+struct al_core {
+    struct al_loop *loop; /* borrowed, as config and store */
+    struct al_config *config;
+    struct al_store *store;
+    struct al_policy policy;
+    char *source;                                    /* "cli" or "mcp" */
+    struct al_err config_err;                        /* code AL_OK: the user's config is fine */
+    void (*ask)(void *ud, const struct al_ask *ask); /* NULL: nobody can be asked */
+    void *ask_ud;
+
+    struct al_session session;
+    struct al_workspace *workspace;
+    struct al_scratch *scratch; /* NULL: off */
+    struct al_engine *engine;   /* made on first use: go through al_core_engine */
+
+    struct al_arena arena;       /* lives as long as the core: parsed schemas */
+    struct al_tool_entry *tools; /* sorted by name */
+    size_t n_tools;
+
+    pthread_mutex_t programs_lock; /* tools look programs up from the pool, too */
+    struct al_program *programs;
+    size_t n_programs;
+
+    struct al_call_core *calls; /* every open call, oldest first */
+    struct al_call_core *calls_last;
+    size_t n_calls;
+    size_t n_direct; /* of them: not from scripts */
+
+    struct al_runs *runs;       /* owned by runs.c, made there on first use */
+    struct al_control *control; /* owned by control.c; NULL: not listening */
+
+    bool closing; /* al_core_shutdown was called: new calls are CANCELLED */
+    void (*idle)(void *ud);
+    void *idle_ud;
+};
+
+enum al_call_state {
+    AL_CALL_WAITING,  /* for its turn among the calls with effects */
+    AL_CALL_RUNNING,  /* the tool has it */
+    AL_CALL_FINISHED, /* al_call_finish was called (or it never started); done follows */
+};
+
+struct al_call_core {
+    struct al_call call; /* the public part; call.priv points back here */
+    struct al_call_core *next, *prev;
+    enum al_call_state state;
+    struct al_call_spec spec; /* tool, args_json and run_id are dead after al_core_call; use those of call */
+    char run_id[AL_ID_MAX];
+    const struct al_tool_entry *entry; /* NULL: no such tool */
+    bool serial;                       /* write, process, external: one at a time per run, in order */
+    bool refused;                      /* the gate said no */
+    const char *decision; /* "allowed" or "preapproved"; "refused: CODE" when the call never started */
+    char decision_text[64];
+    int64_t started_ms; /* wall clock when the tool got it; 0: never */
+    int64_t ended_ms;
+    bool has_row;                       /* a run row of kind "tool" is open for it */
+    void (*work)(struct al_call *call); /* al_call_in_thread */
+};
+
+/* runs.c. NULL is fine. Nothing may run any more. */
+void al_runs_free(struct al_runs *runs);
+
+/* core.c: the last call of a core that shuts down has gone. */
+void al_core_tell_idle(struct al_core *core);
+
+/* registry.c */
+void al_registry_free(struct al_core *core);
+/* Also entries that are not registered now. NULL: none. */
+const struct al_tool_entry *al_registry_find(const struct al_core *core, struct al_str name);
+
+#endif
