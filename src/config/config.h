@@ -1,7 +1,7 @@
 /*
- * Options: one table (name, type, range, default, who may set it), filled by layers: defaults, user file, project file
- * (only when trusted; it may only lower limits and switch off), environment, flags. config.json is our own file and
- * small (≤ 1 MiB), so it is read here.
+ * Options: one table (name, type, range, default, who may set it), filled by layers: defaults, user file,
+ * project file (only when trusted; it may only lower limits and switch off), environment, flags. config.json
+ * is our own file and small (≤ 1 MiB), so it is read here.
  */
 #ifndef AL_CONFIG_CONFIG_H
 #define AL_CONFIG_CONFIG_H
@@ -35,7 +35,13 @@ enum al_opt {
     AL_OPT_COUNT,
 };
 
-enum al_layer { AL_LAYER_DEFAULT, AL_LAYER_USER, AL_LAYER_PROJECT, AL_LAYER_ENV, AL_LAYER_FLAG };
+enum al_layer {
+    AL_LAYER_DEFAULT,
+    AL_LAYER_USER,
+    AL_LAYER_PROJECT,
+    AL_LAYER_ENV,
+    AL_LAYER_FLAG
+};
 
 struct al_config;
 struct al_config_sources {
@@ -44,9 +50,15 @@ struct al_config_sources {
     bool project_is_explicit; /* --config: missing is an error, and it counts as trusted */
     bool project_trusted;
 };
-/* Never fails for a broken project file (it is ignored with a notice). A broken user file fails with CONFIG_INVALID:
- * file, line, the nearest key; *ret is then still made, from what else there is, so that `alisio mcp` can start. */
-int al_config_load(const struct al_config_sources *src, struct al_config **ret, struct al_err *err) AL_MUST_CHECK;
+/* Never fails for a broken project file (it is ignored with a notice; one that --config names fails). A
+ * broken user file fails with CONFIG_INVALID: file, line, the nearest key; *ret is then still made, from what
+ * else there is, so that `alisio mcp` can start. */
+int al_config_load(const struct al_config_sources *src, struct al_config **ret,
+                   struct al_err *err) AL_MUST_CHECK;
+/* The same from the files' bytes, without the environment: the project counts as trusted; empty is no file.
+ */
+int al_config_load_bytes(struct al_str user, struct al_str project, struct al_config **ret,
+                         struct al_err *err) AL_MUST_CHECK;
 void al_config_free(struct al_config *c);
 
 bool al_config_bool(const struct al_config *c, enum al_opt o);
@@ -54,19 +66,25 @@ int64_t al_config_int(const struct al_config *c, enum al_opt o);
 const char *al_config_text(const struct al_config *c, enum al_opt o); /* NULL when unset */
 size_t al_config_list(const struct al_config *c, enum al_opt o, const char *const **ret);
 enum al_layer al_config_layer(const struct al_config *c, enum al_opt o);
-const char *al_config_origin(const struct al_config *c, enum al_opt o); /* file path or variable; NULL for defaults */
-const char *al_opt_name(enum al_opt o);   /* "forge.javascript.timeoutMs" */
-const char *al_opt_help(enum al_opt o);   /* one sentence */
+const char *al_config_origin(const struct al_config *c,
+                             enum al_opt o); /* file path or variable; NULL for defaults */
+const char *al_opt_name(enum al_opt o);      /* "forge.javascript.timeoutMs" */
+const char *al_opt_help(enum al_opt o);      /* one sentence */
 /* INVALID_INPUT naming the nearest key. */
 int al_opt_find(struct al_str name, enum al_opt *ret, struct al_err *err) AL_MUST_CHECK;
 /* The value as JSON. */
 void al_config_value_json(const struct al_config *c, enum al_opt o, struct al_buf *out);
 /* Notices: ignored project keys, ignored project files. */
 size_t al_config_notices(const struct al_config *c, const char *const **ret);
-/* `alisio config set KEY VALUE`: checks, edits the user file in place keeping what else is in it, atomic, 0600. */
-int al_config_set(const char *user_file, struct al_str key, struct al_str value, struct al_err *err) AL_MUST_CHECK;
+/* `alisio config set KEY VALUE`: checks, edits the user file in place keeping what else is in it, atomic,
+ * 0600. The value is JSON, or plain text for a string; null takes the key out. */
+int al_config_edit(struct al_str old, struct al_str key, struct al_str value, struct al_buf *out,
+                   struct al_err *err) AL_MUST_CHECK; /* the same on bytes; old may be empty */
+int al_config_set(const char *user_file, struct al_str key, struct al_str value,
+                  struct al_err *err) AL_MUST_CHECK;
 
-/* Folders: ALISIO_CONFIG_HOME, else XDG_CONFIG_HOME/alisio, else ~/.config/alisio; the same for state. Malloc'ed. */
+/* Folders: ALISIO_CONFIG_HOME, else XDG_CONFIG_HOME/alisio, else ~/.config/alisio; the same for state.
+ * Malloc'ed. */
 char *al_config_home(void);
 char *al_state_home(void);
 

@@ -1,0 +1,1 @@
+al_fuzz(config SOURCES ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_config.c LINK al_config al_base)

@@ -1,0 +1,1 @@
+al_test(test_config SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_config.c LINK al_config al_os al_base)
