@@ -25,14 +25,14 @@ void al_buf_clear(struct al_buf *b)
 /* Makes room for n more bytes and the zero that al_buf_take and al_buf_addf put behind them. */
 static bool reserve(struct al_buf *b, size_t n)
 {
-    size_t need;
     if (b->failed)
         return false;
-    if (b->n > b->max || n > b->max - b->n || __builtin_add_overflow(b->n, n, &need) ||
-        __builtin_add_overflow(need, 1, &need)) {
+    /* No object is larger than PTRDIFF_MAX, so nothing below wraps. */
+    if (b->n > b->max || n > b->max - b->n || n >= PTRDIFF_MAX - b->n) {
         b->failed = true;
         return false;
     }
+    size_t need = b->n + n + 1;
     if (need <= b->cap)
         return true;
     size_t cap = b->cap < 64 ? 64 : b->cap;

@@ -21,7 +21,7 @@ static const struct code_row codes[] = {[AL_OK] = {"OK", 0, 200},
 /* Formats first and copies afterwards, because the arguments may point into dst. */
 __attribute__((format(printf, 3, 0))) static void set(char *dst, size_t cap, const char *fmt, va_list ap)
 {
-    char tmp[sizeof((struct al_err *)0)->msg];
+    char tmp[sizeof((struct al_err *)0)->msg + 4]; /* shows whether the cut splits a character */
     int n = vsnprintf(tmp, sizeof tmp, fmt, ap);
     size_t len = n < 0 ? 0 : (size_t)n < sizeof tmp ? (size_t)n : sizeof tmp - 1;
     if (n >= 0 && (size_t)n >= cap)

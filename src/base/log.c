@@ -73,7 +73,7 @@ __attribute__((format(printf, 3, 0))) static void write_line(const char *tag, co
     al_time_iso(when, al_wall_ms());
     al_buf_addf(&line, "%s %d %s %s: ", when, (int)getpid(), tag, component);
     /* Foreign text in a log is shown, never obeyed, and one event stays one line. */
-    al_text_visible(&line, al_utf8_cut((struct al_str){text, len}, len), false);
+    al_text_visible(&line, (struct al_str){text, len}, false);
     al_buf_addc(&line, '\n');
     size_t done = 0;
     while (done < line.n) {
