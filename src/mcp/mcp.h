@@ -11,8 +11,8 @@ struct al_mcp_opts {
 
 struct al_mcp;
 /* Serves until end of input, EPIPE or al_mcp_stop; ended(ud) comes when nothing of it runs any more. */
-struct al_mcp *al_mcp_start(struct al_core *core, const struct al_mcp_opts *o, void (*ended)(void *ud), void *ud,
-                            struct al_err *err);
+struct al_mcp *al_mcp_start(struct al_core *core, const struct al_mcp_opts *o, void (*ended)(void *ud),
+                            void *ud, struct al_err *err);
 void al_mcp_stop(struct al_mcp *m); /* cancels what runs; ended follows */
 void al_mcp_free(struct al_mcp *m); /* after ended */
 

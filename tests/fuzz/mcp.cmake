@@ -1,0 +1,1 @@
+al_fuzz(rpc SOURCES ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_rpc.c LINK al_mcp)
