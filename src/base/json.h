@@ -80,7 +80,8 @@ void al_jw_double(struct al_jw *w, double v); /* shortest text that reads back; 
 void al_jw_bool(struct al_jw *w, bool v);
 void al_jw_null(struct al_jw *w);
 void al_jw_raw(struct al_jw *w, struct al_str json); /* one JSON value, as it is, with its line ends; not empty */
-/* The value without white space (so on one line); numbers and strings as in the source. NULL writes null. */
+/* The value without white space (so on one line); numbers and strings as in the source, names escaped anew.
+ * NULL writes null. */
 void al_jw_value(struct al_jw *w, const struct al_json *v);
 
 /* key + value in one line. */

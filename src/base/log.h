@@ -26,7 +26,8 @@ bool al_log_on(enum al_log_level level, const char *component);
 void al_log(enum al_log_level level, const char *component, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A component's steps, shown when ALISIO_TRACE=sandbox,wire names it (or "all"), whatever the level. */
+/* A component's steps, shown when ALISIO_TRACE=sandbox,wire names it (or "all"), whatever the level; its
+ * debug lines are then shown too. */
 bool al_trace_on(const char *component);
 void al_trace(const char *component, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

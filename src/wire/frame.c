@@ -1,6 +1,7 @@
 #include "wire/frame_int.h"
 
 #define PAYLOAD_MAX ((size_t)1 << 30)
+#define REST_CAP ((size_t)256 * 1024)
 
 int al_frame_put(struct al_buf *out, uint8_t type, struct al_str payload)
 {
@@ -70,11 +71,23 @@ int al_frames_feed(struct al_frames *f, struct al_str bytes, struct al_err *err)
     return broken(f, err);
 }
 
+/* One large frame does not keep its memory for the life of the stream. */
+static void rest(struct al_frames *f)
+{
+    if (f->in.cap > REST_CAP)
+        al_buf_free(&f->in);
+    else
+        al_buf_clear(&f->in);
+    f->at = 0;
+}
+
 int al_frames_next(struct al_frames *f, struct al_frame *ret, struct al_err *err)
 {
     if (f->broken.code != AL_OK)
         return broken(f, err);
     size_t left = f->in.n - f->at;
+    if (left == 0)
+        rest(f);
     if (left < AL_FRAME_HEADER)
         return 0;
     const char *p = f->in.p + f->at;

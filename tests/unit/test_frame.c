@@ -142,6 +142,11 @@ static void a_payload_of_exactly_the_maximum_passes(void **state)
     }
     assert_int_equal(r, 1);
     assert_true(al_str_eq(got.payload, (struct al_str){payload, MAX}));
+    /* Its memory goes when the caller has seen it. */
+    assert_true(f.in.cap > MAX);
+    assert_int_equal(al_frames_next(&f, &got, &err), 0);
+    assert_int_equal(f.in.cap, 0);
+    assert_true(al_frames_idle(&f));
     al_frames_free(&f);
 }
 

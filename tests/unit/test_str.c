@@ -3,7 +3,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void starts_and_ends_compare_whole_affixes(void **state)
 {
@@ -184,6 +187,29 @@ static void heap_copies_end_with_a_zero(void **state)
     assert_non_null(f);
 }
 
+/* What the child writes to standard error, where it is sent away from the test's own output. */
+static void memory_that_is_not_there_ends_the_process_with_a_message(void **state)
+{
+    (void)state;
+    int fds[2], status = -1;
+    char text[200] = "";
+    assert_int_equal(pipe(fds), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        dup2(fds[1], 2);
+        signal(SIGABRT, SIG_DFL); /* cmocka's and the sanitizers' handlers stay out of it */
+        char *p = al_xdup("", SIZE_MAX);
+        _exit(p != NULL);
+    }
+    close(fds[1]);
+    assert_true(read(fds[0], text, sizeof text - 1) > 0);
+    close(fds[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_non_null(strstr(text, "alisio: out of memory"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +223,7 @@ int main(void)
         cmocka_unit_test(distance_counts_single_slips),
         cmocka_unit_test(distance_looks_at_64_bytes_a_side),
         cmocka_unit_test(heap_copies_end_with_a_zero),
+        cmocka_unit_test(memory_that_is_not_there_ends_the_process_with_a_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
