@@ -95,5 +95,24 @@ void al_core_tell_idle(struct al_core *core);
 void al_registry_free(struct al_core *core);
 /* Also entries that are not registered now. NULL: none. */
 const struct al_tool_entry *al_registry_find(const struct al_core *core, struct al_str name);
+#define AL_CLOSE_NAMES 3
+/* The closest registered tools, best first; for_script leaves out what a script may not call. How many. */
+size_t al_registry_close(const struct al_core *core, struct al_str name, bool for_script,
+                         const struct al_tool *out[AL_CLOSE_NAMES]);
+void al_registry_close_names(const struct al_core *core, struct al_str name, bool for_script,
+                             struct al_buf *out);
+/* TOOL_NOT_FOUND with close names and what lists them all from there. Returns -1. */
+int al_registry_not_found(const struct al_core *core, struct al_str name, enum al_origin origin,
+                          struct al_err *err);
+
+/* call_rows.c, for rows of calls: the arguments, secrets redacted, cut to 500 characters. */
+void al_call_preview(const struct al_call *call, struct al_buf *out);
+/* "completed", "failed", "cancelled", "timed_out" or "refused"; after al_call_finish. */
+const char *al_call_status(const struct al_call *call);
+
+/* catalog.c: whether a call from there would pass now; with *ret_scratch_only, for paths in the scratchpad
+ * alone. */
+int al_catalog_callable(const struct al_core *core, const struct al_tool *tool, enum al_origin origin,
+                        bool *ret_scratch_only, struct al_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The permission gate: one pure function decides every call, direct or nested, from any face. Its table is in gate.c,
- * with a test per cell in tests/unit/test_gate.c.
+ * The permission gate: one pure function decides every call, direct or nested, from any face. Its table is in
+ * gate.c, with a test per cell in tests/unit/test_gate.c.
  */
 #ifndef AL_CORE_GATE_H
 #define AL_CORE_GATE_H
@@ -19,6 +19,7 @@ struct al_gate_query {
     enum al_effect effect;
     enum al_origin origin;
     bool scratch_only;  /* a write that stays in the scratchpad */
+    bool takes_scratch; /* the tool could write there: the hint says so */
     bool preapproved;   /* approved for this run by `uses` */
     bool granted;       /* a stored session grant covers it (never counts for a script) */
 };

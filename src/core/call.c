@@ -1,0 +1,359 @@
+/*
+ * The life of a call: checks, gate, turn, tool, rows, done. Whatever happens, done comes once, in a later
+ * turn of the loop. Calls with effects of one run (or the direct calls of this host) go one at a time, in the
+ * order they were made.
+ */
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/call_int.h"
+#include "core/core_int.h"
+#include "core/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Arguments, their decoded strings and their nodes. */
+#define ARENA_MAX (AL_CALL_MAX_ARGS * 8)
+#define TEXT_MAX (16u << 20)
+/* What is checked to be one JSON value in builds that check. */
+#define CHECKED_JSON_MAX (1u << 20)
+
+static void begin(struct al_call_core *c);
+
+/* --- the list of open calls
+ * -------------------------------------------------------------------------------------- */
+
+static void link_call(struct al_call_core *c)
+{
+    struct al_core *core = c->call.core;
+    c->prev = core->calls_last;
+    *(c->prev ? &c->prev->next : &core->calls) = c;
+    core->calls_last = c;
+    core->n_calls++;
+    core->n_direct += c->call.origin != AL_ORIGIN_SCRIPT;
+}
+
+static void unlink_call(struct al_call_core *c)
+{
+    struct al_core *core = c->call.core;
+    *(c->prev ? &c->prev->next : &core->calls) = c->next;
+    *(c->next ? &c->next->prev : &core->calls_last) = c->prev;
+    core->n_calls--;
+    core->n_direct -= c->call.origin != AL_ORIGIN_SCRIPT;
+}
+
+/* Calls of one run, or direct ones, wait for each other. */
+static bool same_line(const struct al_call_core *a, const struct al_call_core *b)
+{
+    return a->serial && b->serial && strcmp(a->run_id, b->run_id) == 0;
+}
+
+static bool must_wait(const struct al_call_core *c)
+{
+    for (const struct al_call_core *o = c->prev; o; o = o->prev)
+        if (o->state != AL_CALL_FINISHED && same_line(o, c))
+            return true;
+    return false;
+}
+
+static struct al_call_core *next_in_line(const struct al_call_core *gone)
+{
+    for (struct al_call_core *o = gone->call.core->calls; o; o = o->next)
+        if (o->state != AL_CALL_FINISHED && same_line(o, gone))
+            return o->state == AL_CALL_WAITING ? o : NULL;
+    return NULL;
+}
+
+/* --- the end
+ * ------------------------------------------------------------------------------------------------------ */
+
+static void deliver(void *ud)
+{
+    struct al_call_core *c = ud;
+    struct al_core *core = c->call.core;
+    unlink_call(c);
+    c->spec.done(c->spec.ud, &c->call);
+    struct al_call_core *next = next_in_line(c);
+    al_buf_free(&c->call.text);
+    al_buf_free(&c->call.structured);
+    al_arena_free(&c->call.arena);
+    free(c);
+    if (next)
+        begin(next);
+    al_core_tell_idle(core);
+}
+
+static void limit_result(struct al_call *call)
+{
+    bool too_large = al_buf_failed(&call->structured) || al_buf_failed(&call->text);
+    if (!too_large)
+        return;
+    size_t max = al_buf_failed(&call->structured) ? call->structured.max : call->text.max;
+    al_buf_free(al_buf_failed(&call->structured) ? &call->structured : &call->text);
+    if (call->err.code != AL_OK)
+        return;
+    autobuf struct al_buf size = AL_BUF_INIT(64);
+    al_text_bytes(&size, max);
+    al_fail(&call->err, AL_RESULT_TOO_LARGE, "%s: the result is over %.*s", call->tool->name,
+            AL_FMT(al_buf_str(&size)));
+    al_hint(&call->err, "ask for a part of it");
+}
+
+static void check_json(const struct al_call *call)
+{
+#if defined(AL_ASAN) || !defined(NDEBUG)
+    if (call->structured.n == 0 || call->structured.n > CHECKED_JSON_MAX)
+        return;
+    autoarena struct al_arena a = AL_ARENA_INIT(ARENA_MAX);
+    const struct al_json *v;
+    struct al_err err;
+    if (al_json_parse(&a, al_buf_str(&call->structured), &v, &err) < 0) {
+        fprintf(stderr, "alisio: %s made a result that is no JSON: %s\n", call->tool->name, err.msg);
+        abort();
+    }
+#else
+    (void)call;
+#endif
+}
+
+void al_call_finish(struct al_call *call)
+{
+    struct al_call_core *c = call->priv;
+    if (c->state == AL_CALL_FINISHED) {
+        fprintf(stderr, "alisio: a call of %s ended twice\n", call->tool ? call->tool->name : "no tool");
+        abort();
+    }
+    limit_result(call);
+    check_json(call);
+    if (atomic_load(&call->cancelled) && call->err.code == AL_OK)
+        al_fail(&call->err, AL_CANCELLED, "%s was cancelled", call->tool ? call->tool->name : "the call");
+    c->state = AL_CALL_FINISHED;
+    c->ended_ms = al_wall_ms();
+    if (c->has_row)
+        al_call_row_end(c);
+    al_defer(call->core->loop, deliver, c);
+}
+
+void al_call_cancel(struct al_call *call)
+{
+    struct al_call_core *c = call->priv;
+    if (c->state == AL_CALL_FINISHED || atomic_exchange(&call->cancelled, true))
+        return;
+    if (c->state == AL_CALL_WAITING)
+        al_call_finish(call);
+    else if (call->tool->cancel)
+        call->tool->cancel(call);
+}
+
+/* --- the work
+ * ----------------------------------------------------------------------------------------------------- */
+
+static void do_work(void *ud)
+{
+    struct al_call_core *c = ud;
+    c->work(&c->call);
+}
+
+static void work_done(void *ud)
+{
+    struct al_call_core *c = ud;
+    al_call_finish(&c->call);
+}
+
+void al_call_in_thread(struct al_call *call, void (*work)(struct al_call *call))
+{
+    call->priv->work = work;
+    al_work_start(call->core->loop, do_work, work_done, call->priv);
+}
+
+void al_call_progress(struct al_call *call, struct al_str json)
+{
+    struct al_call_core *c = call->priv;
+    if (c->state != AL_CALL_FINISHED && c->spec.progress)
+        c->spec.progress(c->spec.ud, json);
+}
+
+/* Hands the call to its tool. A row that cannot be written ends it before it can have an effect. */
+static void begin(struct al_call_core *c)
+{
+    struct al_call *call = &c->call;
+    c->started_ms = al_wall_ms();
+    bool failed = call->core->closing;
+    if (failed)
+        al_fail(&call->err, AL_CANCELLED, "alisio is shutting down");
+    else if (c->serial && call->origin != AL_ORIGIN_SCRIPT)
+        failed = al_call_row_begin(c, &call->err) < 0;
+    if (!failed && c->spec.starting)
+        failed = c->spec.starting(c->spec.ud, call, &call->err) < 0;
+    if (c->state == AL_CALL_FINISHED) /* cancelled from within starting */
+        return;
+    if (failed) {
+        al_call_finish(call);
+        return;
+    }
+    c->state = AL_CALL_RUNNING;
+    call->tool->start(call);
+}
+
+/* --- checks
+ * ------------------------------------------------------------------------------------------------------- */
+
+static int hint_input(struct al_call_core *c)
+{
+    const char *name = c->call.tool->name;
+    if (c->call.origin == AL_ORIGIN_SCRIPT)
+        return al_hint(&c->call.err, "tools.describe(\"%s\") has the schema", name);
+    if (c->call.origin == AL_ORIGIN_CLI)
+        return al_hint(&c->call.err, "`alisio tool describe %s` shows the schema", name);
+    autobuf struct al_buf signature = AL_BUF_INIT(16384);
+    al_tool_signature(c->call.tool, &signature);
+    struct al_str s = al_buf_str(&signature);
+    ptrdiff_t end = al_str_find(s, AL_STR("): Promise<"));
+    if (end > 0)
+        s.n = (size_t)end + 1;
+    return al_hint(&c->call.err, "expected %.*s", AL_FMT(s));
+}
+
+static enum al_code input_code(const struct al_tool *tool)
+{
+    return tool->input_code != AL_OK ? tool->input_code : AL_TOOL_INPUT_INVALID;
+}
+
+/* As many whole lines as fit into the message, and how many were left out. */
+static int fail_schema(struct al_call_core *c, unsigned n, struct al_str problems)
+{
+    const struct al_tool *tool = c->call.tool;
+    struct al_str shown = problems;
+    const size_t room = sizeof(c->call.err.msg) - 128;
+    if (shown.n > room) {
+        shown.n = room;
+        while (shown.n > 0 && shown.p[shown.n] != '\n')
+            shown.n--;
+    }
+    unsigned n_shown = shown.n > 0;
+    for (size_t i = 0; i < shown.n; i++)
+        n_shown += shown.p[i] == '\n';
+    if (n_shown == n)
+        al_fail(&c->call.err, input_code(tool), "%s: %s%.*s", tool->name, n == 1 ? "" : "\n", AL_FMT(shown));
+    else
+        al_fail(&c->call.err, input_code(tool), "%s:\n%.*s\n… and %u more", tool->name, AL_FMT(shown),
+                n - n_shown);
+    return hint_input(c);
+}
+
+static int read_args(struct al_call_core *c, struct al_str json)
+{
+    struct al_call *call = &c->call;
+    if (json.n > AL_CALL_MAX_ARGS) {
+        al_fail(&call->err, input_code(call->tool), "%s: the arguments have %zu bytes; at most %u fit",
+                call->tool->name, json.n, AL_CALL_MAX_ARGS);
+        return -1;
+    }
+    struct al_str raw = json.n ? json : AL_STR("{}");
+    call->args_raw = (struct al_str){al_arena_dup(&call->arena, raw), raw.n};
+    const struct al_json *args = NULL;
+    if (al_json_parse(&call->arena, call->args_raw, &args, &call->err) < 0) {
+        call->err.code = input_code(call->tool);
+        al_wrap(&call->err, "%s: the arguments are no valid JSON", call->tool->name);
+        return hint_input(c);
+    }
+    autobuf struct al_buf problems = AL_BUF_INIT(64u << 10);
+    unsigned n = al_schema_check(c->entry->input, args, &problems);
+    if (n > 0)
+        return fail_schema(c, n, al_buf_str(&problems));
+    call->args = args;
+    return 0;
+}
+
+static int ask_gate(struct al_call_core *c)
+{
+    struct al_call *call = &c->call;
+    const struct al_tool *tool = call->tool;
+    struct al_gate_query q = {
+        .effect = tool->effect,
+        .origin = call->origin,
+        .takes_scratch = tool->scratch_only != NULL,
+        .preapproved = c->spec.preapproved,
+    };
+    q.scratch_only = c->serial && tool->scratch_only && call->core->scratch && tool->scratch_only(call->args);
+    if (c->serial && call->origin == AL_ORIGIN_MCP)
+        q.granted = al_store_grant_valid(call->core->store, call->core->session.id, tool->name);
+    if (al_gate_decide(&call->core->policy, &q, tool->name, &call->err) < 0)
+        return -1;
+    q.preapproved = false;
+    if (c->spec.preapproved && al_gate_decide(&call->core->policy, &q, tool->name, NULL) < 0)
+        c->decision = "preapproved";
+    return 0;
+}
+
+/* Everything that can refuse a call, in the order in which a caller can do something about it. */
+static int admit(struct al_call_core *c, struct al_str name, struct al_str args)
+{
+    struct al_call *call = &c->call;
+    struct al_core *core = call->core;
+    if (core->config_err.code != AL_OK) {
+        call->err = core->config_err;
+        return -1;
+    }
+    if (core->closing)
+        return al_fail(&call->err, AL_CANCELLED, "alisio is shutting down");
+    if (call->origin != AL_ORIGIN_SCRIPT && core->n_direct > AL_HOST_MAX_CALLS) {
+        al_fail(&call->err, AL_BUSY, "%u calls are open", AL_HOST_MAX_CALLS);
+        return al_hint(&call->err, "wait for some of them to end");
+    }
+    c->entry = al_registry_find(core, name);
+    if (!c->entry || !al_core_tool_registered(core, c->entry->tool)) {
+        c->entry = NULL;
+        return al_registry_not_found(core, name, call->origin, &call->err);
+    }
+    call->tool = c->entry->tool;
+    c->serial = call->tool->effect >= AL_EFFECT_WRITE;
+    if (call->tool->effect != AL_EFFECT_INTERNAL || call->origin == AL_ORIGIN_SCRIPT)
+        call->structured.max = AL_CALL_MAX_RESULT;
+    if (call->origin == AL_ORIGIN_SCRIPT && call->tool->not_callable) {
+        c->refused = true;
+        return al_fail(&call->err, AL_NOT_CALLABLE, "%s: %s", call->tool->name, call->tool->not_callable);
+    }
+    if (read_args(c, args) < 0)
+        return -1;
+    if (ask_gate(c) < 0) {
+        c->refused = true;
+        return -1;
+    }
+    return 0;
+}
+
+struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *spec)
+{
+    struct al_call_core *c = al_xcalloc(1, sizeof(*c));
+    struct al_call *call = &c->call;
+    c->spec = *spec;
+    c->spec.tool = c->spec.args_json = (struct al_str){NULL, 0};
+    c->decision = "allowed";
+    call->core = core;
+    call->priv = c;
+    call->origin = spec->origin;
+    if (spec->origin == AL_ORIGIN_SCRIPT && spec->run_id) {
+        snprintf(c->run_id, sizeof(c->run_id), "%s", spec->run_id);
+        call->run_id = c->run_id;
+    }
+    c->spec.run_id = call->run_id;
+    al_arena_init(&call->arena, ARENA_MAX);
+    al_buf_init(&call->text, TEXT_MAX);
+    al_buf_init(&call->structured, AL_CALL_MAX_RECORD);
+    atomic_init(&call->cancelled, false);
+    link_call(c);
+    bool admitted = admit(c, spec->tool, spec->args_json) == 0;
+    if (!admitted) {
+        snprintf(c->decision_text, sizeof(c->decision_text), "refused: %s", al_code_name(call->err.code));
+        c->decision = c->decision_text;
+    }
+    if (al_call_audit(c, admitted ? &call->err : NULL) < 0)
+        admitted = false;
+    if (!admitted)
+        al_call_finish(call);
+    else if (!c->serial || !must_wait(c))
+        begin(c);
+    return call;
+}

@@ -1,0 +1,15 @@
+/* What call.c asks of call_rows.c: the traces that a call leaves in the store. */
+#ifndef AL_CORE_CALL_INT_H
+#define AL_CORE_CALL_INT_H
+
+#include "core/core_int.h"
+
+/* A row for every refusal by the gate, and for every direct call with an effect, before it starts. With err,
+ * a row that cannot be written is a failure; a refusal stands without one. */
+int al_call_audit(struct al_call_core *c, struct al_err *err) AL_MUST_CHECK;
+/* A direct call with an effect is a run of kind "tool" with one call. On the disk before a write or external
+ * effect. */
+int al_call_row_begin(struct al_call_core *c, struct al_err *err) AL_MUST_CHECK;
+void al_call_row_end(struct al_call_core *c);
+
+#endif

@@ -1,0 +1,234 @@
+/* The tools of a core: their names, schemas and signatures. Ranking and listing are in catalog.c. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/core_int.h"
+#include "core/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_SCHEMA_TYPE 4096 /* bytes of a type within a signature */
+#define NAME_MAX_BYTES 64
+
+/* Tools are ours and written down in the tree: what is wrong with one is a fault of the program. */
+static _Noreturn void broken(const char *tool, const char *what)
+{
+    fprintf(stderr, "alisio: tool %s: %s\n", tool, what);
+    abort();
+}
+
+static bool is_name(const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < n; i++) {
+        char c = name[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter && c != '_' && c != '-')
+            return false;
+    }
+    return n >= 1 && n <= NAME_MAX_BYTES;
+}
+
+static const struct al_json *parse_schema(struct al_arena *a, const struct al_tool *tool, const char *text)
+{
+    struct al_err err;
+    const struct al_json *schema = NULL;
+    if (strchr(text, '\n'))
+        broken(tool->name, "a schema goes out within lines, so it must be one line");
+    if (al_json_parse(a, al_str_of(text), &schema, &err) < 0 || al_schema_supported(schema, &err) < 0)
+        broken(tool->name, err.msg);
+    return schema;
+}
+
+static size_t lower_bound(const struct al_core *core, struct al_str name)
+{
+    size_t from = 0, to = core->n_tools;
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        if (al_str_cmp(al_str_of(core->tools[mid].tool->name), name) < 0)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from;
+}
+
+const struct al_tool_entry *al_registry_find(const struct al_core *core, struct al_str name)
+{
+    size_t i = lower_bound(core, name);
+    if (i == core->n_tools || !al_str_is(name, core->tools[i].tool->name))
+        return NULL;
+    return &core->tools[i];
+}
+
+void al_core_register(struct al_core *core, const struct al_tool *tool)
+{
+    struct al_str name = al_str_of(tool->name);
+    if (!is_name(tool->name))
+        broken(tool->name, "the name is none");
+    if (!tool->title || !tool->description || !tool->input_schema || !tool->start)
+        broken(tool->name, "something is missing");
+    if (al_registry_find(core, name))
+        broken(tool->name, "the name is taken");
+    struct al_tool_entry entry = {.tool = tool,
+                                  .input = parse_schema(&core->arena, tool, tool->input_schema)};
+    if (!al_str_is(al_json_get_text(entry.input, "type"), "object"))
+        broken(tool->name, "the input schema must be one of an object");
+    if (tool->output_schema)
+        entry.output = parse_schema(&core->arena, tool, tool->output_schema);
+    size_t at = lower_bound(core, name);
+    core->tools = al_xrealloc(core->tools, (core->n_tools + 1) * sizeof(*core->tools));
+    memmove(core->tools + at + 1, core->tools + at, (core->n_tools - at) * sizeof(*core->tools));
+    core->tools[at] = entry;
+    core->n_tools++;
+}
+
+void al_registry_free(struct al_core *core)
+{
+    free(core->tools);
+    core->tools = NULL;
+    core->n_tools = 0;
+}
+
+bool al_core_tool_registered(const struct al_core *core, const struct al_tool *tool)
+{
+    return !tool->registered || tool->registered(core);
+}
+
+const struct al_tool *al_core_tool(const struct al_core *core, struct al_str name)
+{
+    const struct al_tool_entry *entry = al_registry_find(core, name);
+    return entry && al_core_tool_registered(core, entry->tool) ? entry->tool : NULL;
+}
+
+size_t al_core_n_tools(const struct al_core *core)
+{
+    return core->n_tools;
+}
+
+const struct al_tool *al_core_tool_at(const struct al_core *core, size_t i)
+{
+    return core->tools[i].tool;
+}
+
+/* --- close names
+ * --------------------------------------------------------------------------------------------------- */
+
+/* Case and the choice of separator are what people get wrong most: readFile, read-file. */
+static struct al_str fold_name(struct al_str name, char out[NAME_MAX_BYTES])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < name.n && n < NAME_MAX_BYTES; i++) {
+        char c = name.p[i];
+        if (c == '_' || c == '-' || c == '.')
+            continue;
+        out[n++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return (struct al_str){out, n};
+}
+
+/* Lower is closer; SIZE_MAX: not close. */
+static size_t closeness(struct al_str wanted, const char *tool_name)
+{
+    char a[NAME_MAX_BYTES], b[NAME_MAX_BYTES];
+    struct al_str w = fold_name(wanted, a), t = fold_name(al_str_of(tool_name), b);
+    size_t limit = w.n / 3 > 2 ? w.n / 3 : 2;
+    size_t distance = al_str_distance(w, t);
+    if (distance <= limit && distance < t.n && distance < w.n)
+        return distance;
+    if (w.n >= 3 && (al_str_find(t, w) >= 0 || (t.n >= 3 && al_str_find(w, t) >= 0)))
+        return limit + 1;
+    return SIZE_MAX;
+}
+
+size_t al_registry_close(const struct al_core *core, struct al_str name, bool for_script,
+                         const struct al_tool *out[AL_CLOSE_NAMES])
+{
+    size_t rank[AL_CLOSE_NAMES], n = 0;
+    if (name.n > NAME_MAX_BYTES * 2)
+        return 0;
+    for (size_t i = 0; i < core->n_tools; i++) {
+        const struct al_tool *tool = core->tools[i].tool;
+        size_t c = closeness(name, tool->name);
+        if (c == SIZE_MAX || !al_core_tool_registered(core, tool) || (for_script && tool->not_callable))
+            continue;
+        size_t at = n;
+        while (at > 0 && rank[at - 1] > c)
+            at--;
+        if (at == AL_CLOSE_NAMES)
+            continue;
+        n += n < AL_CLOSE_NAMES;
+        for (size_t k = n - 1; k > at; k--) {
+            out[k] = out[k - 1];
+            rank[k] = rank[k - 1];
+        }
+        out[at] = tool;
+        rank[at] = c;
+    }
+    return n;
+}
+
+void al_registry_close_names(const struct al_core *core, struct al_str name, bool for_script,
+                             struct al_buf *out)
+{
+    const struct al_tool *close[AL_CLOSE_NAMES];
+    size_t n = al_registry_close(core, name, for_script, close);
+    for (size_t i = 0; i < n; i++)
+        al_buf_addf(out, "%s%s", i ? ", " : "did you mean ", close[i]->name);
+    if (n > 0)
+        al_buf_addc(out, '?');
+}
+
+void al_core_close_names(const struct al_core *core, struct al_str name, struct al_buf *out)
+{
+    al_registry_close_names(core, name, false, out);
+}
+
+int al_registry_not_found(const struct al_core *core, struct al_str name, enum al_origin origin,
+                          struct al_err *err)
+{
+    autobuf struct al_buf shown = AL_BUF_INIT(1024), close = AL_BUF_INIT(256);
+    struct al_str head = al_utf8_head(name, NAME_MAX_BYTES);
+    al_text_visible(&shown, head, false);
+    al_registry_close_names(core, name, origin == AL_ORIGIN_SCRIPT, &close);
+    if (close.n > 0)
+        al_buf_addc(&close, ' ');
+    al_fail(err, AL_TOOL_NOT_FOUND, "there is no tool \"%.*s%s\"", AL_FMT(al_buf_str(&shown)),
+            head.n < name.n ? "…" : "");
+    const char *all = origin == AL_ORIGIN_SCRIPT ? "tools.list() names what there is"
+                      : origin == AL_ORIGIN_CLI  ? "`alisio tool list` shows what there is"
+                                                 : "tools/list names what is offered";
+    return al_hint(err, "%.*s%s", AL_FMT(al_buf_str(&close)), all);
+}
+
+/* --- signatures
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void add_part(struct al_buf *out, const struct al_json *schema)
+{
+    autobuf struct al_buf type = AL_BUF_INIT(MAX_SCHEMA_TYPE);
+    al_schema_typescript(schema, &type);
+    al_buf_add_str(out, al_buf_str(&type));
+}
+
+static const struct al_json *parse_own(struct al_arena *a, const char *text)
+{
+    const struct al_json *schema = NULL;
+    if (!text || al_json_parse(a, al_str_of(text), &schema, NULL) < 0)
+        return NULL;
+    return schema;
+}
+
+void al_tool_signature(const struct al_tool *tool, struct al_buf *out)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(1u << 20);
+    const struct al_json *input = parse_own(&a, tool->input_schema),
+                         *output = parse_own(&a, tool->output_schema);
+    const struct al_json *required = al_json_get(input, "required");
+    al_schema_typescript_name(al_str_of(tool->name), out);
+    al_buf_adds(out, (required && required->n > 0) || al_json_get(input, "oneOf") ? "(args: " : "(args?: ");
+    add_part(out, input);
+    al_buf_adds(out, "): Promise<");
+    add_part(out, output);
+    al_buf_addc(out, '>');
+}
