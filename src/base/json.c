@@ -117,11 +117,23 @@ static void decode_string(struct al_str raw, char *out)
     }
 }
 
+/* Passes over characters of one byte that stand for themselves; most of all text is such. */
+static size_t skip_plain(struct reader *r)
+{
+    const char *p = r->text.p;
+    size_t start = r->at, at = start;
+    while (at < r->text.n && p[at] >= 0x20 && p[at] < 0x7f && p[at] != '"' && p[at] != '\\')
+        at++;
+    r->at = at;
+    return at - start;
+}
+
 /* From behind the opening quote to behind the closing one. *ret_n is the decoded length. */
 static int scan_string(struct reader *r, struct al_str *ret_raw, size_t *ret_n)
 {
     size_t start = r->at, n = 0;
     for (;;) {
+        n += skip_plain(r);
         int c = peek(r);
         if (c < 0)
             return fail_at(r, r->at, "the text ends inside a string");

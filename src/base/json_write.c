@@ -103,6 +103,11 @@ static void add_quoted(struct al_buf *out, struct al_str s)
     size_t good = 0;
     al_buf_addc(out, '"');
     while (good < s.n) {
+        char c = s.p[good];
+        if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+            good++;
+            continue;
+        }
         struct al_str rest = {s.p + good, s.n - good};
         uint32_t cp = 0;
         char esc[8] = "\xef\xbf\xbd";
