@@ -10,7 +10,7 @@
 #define AL_HOST_MAX_CALLS 1024
 /* Structured bytes of a direct call that only writes our own state: a whole run record, with its value and
  * text. */
-#define AL_CALL_MAX_RECORD (96u << 20)
+#define AL_CALL_MAX_RECORD (256u << 20)
 
 struct al_tool_entry {
     const struct al_tool *tool;

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+/* Every function may be called on any thread; the quota holds between threads of this process. */
 struct al_scratch;
 struct al_scratch_opts {
     const char *base;          /* ALISIO_TMPDIR or forge.scratch.root; NULL: the system's temporary folder */
@@ -25,6 +26,8 @@ const char *al_scratch_note(struct al_scratch *s);           /* why the fallback
 int64_t al_scratch_bytes(struct al_scratch *s);
 /* QUOTA_EXCEEDED, naming the config key, when `more` bytes would not fit. Also marks activity. */
 int al_scratch_reserve(struct al_scratch *s, uint64_t more, struct al_err *err) AL_MUST_CHECK;
+/* The bytes of a reservation are written, or given up. One that is not released counts for 2 s. */
+void al_scratch_release(struct al_scratch *s, uint64_t more);
 /* Atomic write of rel (parents made) within the quota. */
 int al_scratch_write(struct al_scratch *s, const char *rel, struct al_str bytes, struct al_err *err) AL_MUST_CHECK;
 int al_scratch_empty(struct al_scratch *s, struct al_err *err) AL_MUST_CHECK;

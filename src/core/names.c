@@ -1,0 +1,148 @@
+#include "core/names.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <limits.h>
+#include <string.h>
+
+/*
+ * Files that make the next program that comes along run something, or that steer an agent.
+ * git~1 is the short name under which Windows file systems know .git.
+ */
+static const char *const protected_names[] = {
+    ".git",    "git~1", ".alisio", ".mcp.json",         ".claude", ".codex",    ".cursor",   ".gemini",
+    ".vscode", ".idea", ".husky",  ".github/workflows", ".envrc",  "AGENTS.md", "CLAUDE.md", NULL,
+};
+
+static const char *const secret_names[] = {
+    ".env*",  "!.env.example", "*.pem",  "*.key",       "id_*",         ".npmrc",
+    ".netrc", ".pypirc",       "*.kdbx", ".git/config", "git~1/config", NULL,
+};
+
+struct pattern {
+    char *text; /* lower case */
+    size_t n_parts;
+    bool lifts;
+};
+
+struct al_names {
+    struct pattern *list;
+    size_t n;
+};
+
+/*
+ * ASCII, and the two letters beyond it that file systems which ignore case take for ASCII ones: U+017F (long
+ * s) and U+212A (the Kelvin sign). Never longer than the input. Length of out.
+ */
+static size_t lower(const char *s, size_t n, char *out)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (n - i >= 2 && memcmp(s + i, "\xc5\xbf", 2) == 0) {
+            out[k++] = 's';
+            i += 1;
+        } else if (n - i >= 3 && memcmp(s + i, "\xe2\x84\xaa", 3) == 0) {
+            out[k++] = 'k';
+            i += 2;
+        } else {
+            out[k++] = s[i] >= 'A' && s[i] <= 'Z' ? (char)(s[i] - 'A' + 'a') : s[i];
+        }
+    }
+    return k;
+}
+
+static void add(struct al_names *names, const char *text)
+{
+    bool lifts = *text == '!';
+    text += lifts;
+    while (*text == '/')
+        text++;
+    size_t n = strlen(text);
+    while (n > 0 && text[n - 1] == '/')
+        n--;
+    if (n == 0 || n > PATH_MAX)
+        return;
+    struct pattern p = {.text = al_xmalloc(n + 1), .n_parts = 1, .lifts = lifts};
+    p.text[lower(text, n, p.text)] = 0;
+    for (const char *s = p.text; *s; s++)
+        p.n_parts += *s == '/';
+    names->list = al_xrealloc(names->list, (names->n + 1) * sizeof(*names->list));
+    names->list[names->n++] = p;
+}
+
+static struct al_names *make(const char *const *ours, const char *const *user)
+{
+    struct al_names *names = al_xcalloc(1, sizeof(*names));
+    for (; *ours; ours++)
+        add(names, *ours);
+    for (; user && *user; user++)
+        add(names, *user);
+    return names;
+}
+
+struct al_names *al_names_protected(const char *const *user)
+{
+    return make(protected_names, user);
+}
+
+struct al_names *al_names_secret(const char *const *user)
+{
+    return make(secret_names, user);
+}
+
+void al_names_free(struct al_names *names)
+{
+    if (!names)
+        return;
+    for (size_t i = 0; i < names->n; i++)
+        free(names->list[i].text);
+    free(names->list);
+    free(names);
+}
+
+static bool part_matches(const char *pattern, size_t n, struct al_str part)
+{
+    autofree char *one = al_xdup(pattern, n);
+    return al_str_glob(one, part);
+}
+
+/* Whether the pattern's parts match the path's parts that end before `end`, from the last to the first. */
+static bool matches_at(const struct pattern *p, const char *path, size_t end)
+{
+    size_t pattern_end = strlen(p->text);
+    for (size_t left = p->n_parts; left > 0; left--) {
+        size_t from = end, pattern_from = pattern_end;
+        while (from > 0 && path[from - 1] != '/')
+            from--;
+        while (pattern_from > 0 && p->text[pattern_from - 1] != '/')
+            pattern_from--;
+        struct al_str part = {path + from, end - from};
+        if (!part_matches(p->text + pattern_from, pattern_end - pattern_from, part))
+            return false;
+        if (left > 1 && (from == 0 || pattern_from == 0))
+            return false;
+        end = from ? from - 1 : 0;
+        pattern_end = pattern_from ? pattern_from - 1 : 0;
+    }
+    return true;
+}
+
+static bool ends_in_match(const struct al_names *names, const char *path, size_t end)
+{
+    for (size_t i = names->n; i > 0; i--)
+        if (matches_at(&names->list[i - 1], path, end))
+            return !names->list[i - 1].lifts;
+    return false;
+}
+
+bool al_names_match(const struct al_names *names, const char *path)
+{
+    size_t n = strlen(path);
+    autofree char *folded = al_xmalloc(n + 1);
+    n = lower(path, n, folded);
+    folded[n] = 0;
+    for (size_t end = 1; end <= n; end++)
+        if ((end == n || folded[end] == '/') && folded[end - 1] != '/' && ends_in_match(names, folded, end))
+            return true;
+    return false;
+}

@@ -1,0 +1,18 @@
+/* Patterns of file names: which a tool may not write, and which it may not read. Works on names alone. */
+#ifndef AL_CORE_NAMES_H
+#define AL_CORE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct al_names; /* a list of patterns; the last one that matches decides */
+
+/* Our own list, then the user's: "name" adds, "!name" lifts; "a/b" are consecutive parts of a path. user may
+ * be NULL. */
+struct al_names *al_names_protected(const char *const *user);
+struct al_names *al_names_secret(const char *const *user);
+void al_names_free(struct al_names *n);
+/* Whether any part of a normalized path matches, in any case: a folder may ignore case. */
+bool al_names_match(const struct al_names *n, const char *path);
+
+#endif
