@@ -86,6 +86,7 @@ static void strings_are_decoded(void **state)
         {"\"\\ud83d\\ude00\"", AL_S("\xf0\x9f\x98\x80")},
         {"\"\\ud800\"", AL_S("\xef\xbf\xbd")},
         {"\"\\udc00\\ud800\"", AL_S("\xef\xbf\xbd\xef\xbf\xbd")},
+        {"\"\\udc00\\udc00\"", AL_S("\xef\xbf\xbd\xef\xbf\xbd")},
         {"\"\\ud800\\ud83d\\ude00\"", AL_S("\xef\xbf\xbd\xf0\x9f\x98\x80")},
         {"\"\\ud800\\u0041\"", AL_S("\xef\xbf\xbd"
                                     "A")},
