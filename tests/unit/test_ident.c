@@ -261,7 +261,9 @@ static void the_log_writes_what_was_asked_for(void **state)
         {"nonsense", "wire", true, false, true}, {"error", "sandbox,wire", true, false, true},
         {"error", "wire2", true, false, false},
     };
-    char dir[] = "/tmp/alisio-test-XXXXXX", path[64];
+    const char *tmp = getenv("TMPDIR");
+    char dir[512], path[600];
+    snprintf(dir, sizeof dir, "%s/alisio-test-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/log", dir);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
