@@ -9,7 +9,7 @@ int al_landlock_abi(void);
 
 /*
  * For git: read everywhere, write nowhere but /dev/null, EXECUTE only for git's own binaries (git_path and the git of its
- * exec-path) and the loader, no TCP. So no filter, hook, fsmonitor, textconv or external diff of a repository can run.
+ * exec-path) and the loader, no network. So no filter, hook, fsmonitor, textconv or external diff of a repository can run.
  * Restricts the calling thread and what it starts. 0 or -1 with err.
  */
 int al_landlock_seal_git(const char *git_path, struct al_err *err) AL_MUST_CHECK;

@@ -1,0 +1,167 @@
+#include "sandbox/landlock.h"
+#include "base/mem.h"
+#include "os/fd.h"
+#include "sandbox/seccomp.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The kernel's interface, in our own words: build machines have older headers than kernels that are met. */
+#define CREATE_VERSION 1u
+#define RULE_PATH_BENEATH 1
+#define FS_EXECUTE (1ull << 0)
+#define FS_WRITE_FILE (1ull << 1)
+#define FS_READ_FILE (1ull << 2)
+#define FS_READ_DIR (1ull << 3)
+#define FS_ALL_ABI1 ((1ull << 13) - 1)
+#define FS_REFER (1ull << 13)     /* ABI 2 */
+#define FS_TRUNCATE (1ull << 14)  /* ABI 3 */
+#define FS_IOCTL_DEV (1ull << 15) /* ABI 5 */
+#define NET_ALL 3ull              /* ABI 4: bind and connect of TCP */
+#define SCOPE_ALL 3ull            /* ABI 6: abstract sockets, signals */
+
+struct ruleset_attr {
+    uint64_t fs, net, scoped;
+};
+
+struct path_attr {
+    uint64_t allowed;
+    int32_t parent_fd;
+} __attribute__((packed));
+
+int al_landlock_abi(void)
+{
+    long r = syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_VERSION);
+    return r < 0 ? 0 : (int)r;
+}
+
+/* All that a kernel of this ABI can forbid. */
+static size_t handled(int abi, struct ruleset_attr *a)
+{
+    a->fs = FS_ALL_ABI1 | (abi >= 2 ? FS_REFER : 0) | (abi >= 3 ? FS_TRUNCATE : 0) |
+            (abi >= 5 ? FS_IOCTL_DEV : 0);
+    a->net = abi >= 4 ? NET_ALL : 0;
+    a->scoped = abi >= 6 ? SCOPE_ALL : 0;
+    return abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
+}
+
+static int allow(int rules, const char *path, uint64_t rights)
+{
+    autofd int fd = open(path, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    struct path_attr p = {.allowed = rights, .parent_fd = fd};
+    return syscall(SYS_landlock_add_rule, rules, RULE_PATH_BENEATH, &p, 0) < 0 ? -errno : 0;
+}
+
+/* The loader that the program names (PT_INTERP of ELF), the only other file that the kernel executes for it.
+ */
+static int read_interp(const char *program, char out[PATH_MAX])
+{
+    Elf64_Ehdr eh;
+    autofd int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    if (pread(fd, &eh, sizeof(eh), 0) != sizeof(eh) || memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 ||
+        eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_phentsize != sizeof(Elf64_Phdr) || eh.e_phoff > (1u << 20))
+        return -ENOEXEC;
+    for (unsigned i = 0; i < eh.e_phnum; i++) {
+        Elf64_Phdr ph;
+        if (pread(fd, &ph, sizeof(ph), (off_t)(eh.e_phoff + i * sizeof(ph))) != sizeof(ph))
+            return -ENOEXEC;
+        if (ph.p_type != PT_INTERP)
+            continue;
+        if (ph.p_filesz < 2 || ph.p_filesz >= PATH_MAX || ph.p_offset > INT32_MAX)
+            return -ENOEXEC;
+        if (pread(fd, out, ph.p_filesz, (off_t)ph.p_offset) != (ssize_t)ph.p_filesz)
+            return -ENOEXEC;
+        out[ph.p_filesz] = 0;
+        return 0;
+    }
+    out[0] = 0; /* a static program needs none */
+    return 0;
+}
+
+/* git runs itself anew, for submodules, from its exec-path: beside bin, in lib or libexec. */
+static int allow_exec_path(int rules, const char *real_git)
+{
+    static const char *const places[] = {"lib/git-core/git", "libexec/git-core/git"};
+    char root[PATH_MAX], path[PATH_MAX];
+    snprintf(root, sizeof(root), "%s", real_git);
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(root, '/');
+        if (!slash)
+            return 0;
+        *slash = 0;
+    }
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        int n = snprintf(path, sizeof(path), "%s/%s", root, places[i]);
+        if (n < 0 || (size_t)n >= sizeof(path))
+            continue;
+        int r = allow(rules, path, FS_EXECUTE | FS_READ_FILE);
+        if (r < 0 && r != -ENOENT && r != -ENOTDIR)
+            return r;
+    }
+    return 0;
+}
+
+static int add_git_rules(int rules, const char *git_path, int abi)
+{
+    char interp[PATH_MAX];
+    autofree char *real = realpath(git_path, NULL);
+    if (!real)
+        return -errno;
+    int r = read_interp(real, interp);
+    if (r == 0)
+        r = allow(rules, "/", FS_READ_FILE | FS_READ_DIR);
+    if (r == 0)
+        r = allow(rules, "/dev/null", FS_READ_FILE | FS_WRITE_FILE | (abi >= 3 ? FS_TRUNCATE : 0));
+    if (r == 0)
+        r = allow(rules, real, FS_EXECUTE | FS_READ_FILE);
+    if (r == 0 && interp[0])
+        r = allow(rules, interp, FS_EXECUTE | FS_READ_FILE);
+    return r < 0 ? r : allow_exec_path(rules, real);
+}
+
+/* Landlock knows TCP only. git that reads a repository needs no socket of any kind. */
+static int no_sockets(struct al_err *err)
+{
+    struct sock_fprog *prog = NULL;
+    if (al_seal_build(AL_SEAL_OFFLINE, &prog, err) < 0)
+        return -1;
+    int r = al_seal_load(prog);
+    al_seal_free(prog);
+    if (r < 0)
+        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -r, "cannot close the network for git");
+    return 0;
+}
+
+int al_landlock_seal_git(const char *git_path, struct al_err *err)
+{
+    int abi = al_landlock_abi();
+    if (abi == 0) {
+        al_fail(err, AL_RUNTIME_UNAVAILABLE, "Landlock is missing or switched off in this kernel");
+        return al_hint(err, "Linux 5.13 or newer with landlock among its active security modules is needed.");
+    }
+    struct ruleset_attr attr;
+    size_t size = handled(abi, &attr);
+    autofd int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+    if (rules < 0)
+        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, errno, "cannot make Landlock rules");
+    int r = add_git_rules(rules, git_path, abi);
+    if (r < 0)
+        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -r, "cannot make Landlock rules for git");
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_landlock_restrict_self, rules, 0) < 0)
+        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, errno, "cannot apply Landlock rules");
+    return no_sockets(err);
+}

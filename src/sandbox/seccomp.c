@@ -1,0 +1,176 @@
+#include "sandbox/seccomp.h"
+#include "base/mem.h"
+#include "os/fd.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* A call that is allowed as it is, or with one argument held to a condition. */
+static int allow(scmp_filter_ctx c, const int *calls, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int r = seccomp_rule_add(c, SCMP_ACT_ALLOW, calls[i], 0);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int allow_memory(scmp_filter_ctx c)
+{
+    static const int calls[] = {SCMP_SYS(munmap), SCMP_SYS(madvise), SCMP_SYS(brk)};
+    int r = allow(c, calls, COUNT(calls));
+    if (r == 0)
+        r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    if (r == 0)
+        r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
+                             SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    return r;
+}
+
+static int rules_run(scmp_filter_ctx c)
+{
+    /* The process has one descriptor, its channel: nothing else can be named by read and write. */
+    static const int calls[] = {
+        SCMP_SYS(read),          SCMP_SYS(write), SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
+        SCMP_SYS(clock_gettime), SCMP_SYS(exit),  SCMP_SYS(exit_group),
+    };
+    int r = allow(c, calls, COUNT(calls));
+    return r < 0 ? r : allow_memory(c);
+}
+
+/* prctl with what a run sets on itself before its own filter is loaded. */
+static int allow_prctl(scmp_filter_ctx c)
+{
+    static const unsigned options[] = {PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NAME,
+                                       PR_SET_SECCOMP};
+    for (size_t i = 0; i < COUNT(options); i++) {
+        int r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, options[i]));
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int rules_zygote(scmp_filter_ctx c)
+{
+    static const int calls[] = {
+        SCMP_SYS(clone3),       SCMP_SYS(recvmsg),     SCMP_SYS(sendmsg),   SCMP_SYS(seccomp),
+        SCMP_SYS(close),        SCMP_SYS(close_range), SCMP_SYS(dup),       SCMP_SYS(dup3),
+        SCMP_SYS(fcntl),        SCMP_SYS(poll),        SCMP_SYS(ppoll),     SCMP_SYS(restart_syscall),
+        SCMP_SYS(prlimit64),    SCMP_SYS(setrlimit),   SCMP_SYS(getrlimit), SCMP_SYS(getrusage),
+        SCMP_SYS(getpid),       SCMP_SYS(getppid),     SCMP_SYS(gettid),    SCMP_SYS(wait4),
+        SCMP_SYS(waitid),       SCMP_SYS(futex),       SCMP_SYS(getrandom), SCMP_SYS(set_robust_list),
+        SCMP_SYS(rt_sigaction), SCMP_SYS(sigaltstack), SCMP_SYS(mremap),    SCMP_SYS(clock_nanosleep),
+    };
+    /* Every namespace that clone can make; of a clone3 the kernel lets a filter see nothing. */
+    const unsigned long namespaces = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
+                                     CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP;
+    int r = rules_run(c);
+    if (r == 0)
+        r = allow(c, calls, COUNT(calls));
+    if (r == 0)
+        r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                             SCMP_A0(SCMP_CMP_MASKED_EQ, namespaces, 0));
+    return r < 0 ? r : allow_prctl(c);
+}
+
+static int deny(scmp_filter_ctx c, const int *calls, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int r = seccomp_rule_add(c, SCMP_ACT_ERRNO(EACCES), calls[i], 0);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int rules_offline(scmp_filter_ctx c)
+{
+    static const int calls[] = {
+        SCMP_SYS(socket),
+        SCMP_SYS(io_uring_setup),
+        SCMP_SYS(ptrace),
+        SCMP_SYS(process_vm_readv),
+        SCMP_SYS(process_vm_writev),
+        SCMP_SYS(pidfd_getfd),
+        SCMP_SYS(unshare),
+        SCMP_SYS(setns),
+        SCMP_SYS(mount),
+        SCMP_SYS(bpf),
+        SCMP_SYS(keyctl),
+        SCMP_SYS(add_key),
+        SCMP_SYS(request_key),
+        SCMP_SYS(userfaultfd),
+        SCMP_SYS(perf_event_open),
+    };
+    return deny(c, calls, COUNT(calls));
+}
+
+static int export(scmp_filter_ctx c, struct sock_fprog **ret)
+{
+    autofd int fd = memfd_create("filter", MFD_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int r = seccomp_export_bpf(c, fd);
+    if (r < 0)
+        return r;
+    off_t size = lseek(fd, 0, SEEK_END);
+    if (size <= 0 || (size_t)size % sizeof(struct sock_filter) != 0 ||
+        (size_t)size / sizeof(struct sock_filter) > BPF_MAXINSNS)
+        return -EINVAL;
+    struct sock_fprog *prog = al_xmalloc(sizeof(*prog) + (size_t)size);
+    prog->len = (unsigned short)((size_t)size / sizeof(struct sock_filter));
+    prog->filter = (struct sock_filter *)(prog + 1);
+    if (pread(fd, prog->filter, (size_t)size, 0) != size) {
+        free(prog);
+        return -EIO;
+    }
+    *ret = prog;
+    return 0;
+}
+
+int al_seal_build(enum al_seal kind, struct sock_fprog **ret, struct al_err *err)
+{
+    scmp_filter_ctx c = seccomp_init(kind == AL_SEAL_OFFLINE ? SCMP_ACT_ALLOW : SCMP_ACT_KILL_PROCESS);
+    if (!c)
+        return al_fail(err, AL_ENGINE_UNAVAILABLE, "cannot build a system call filter");
+    /* Also the way round: 32-bit and x32 numbers mean other calls. */
+    int r = seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    if (r == 0 && kind == AL_SEAL_RUN)
+        r = rules_run(c);
+    else if (r == 0 && kind == AL_SEAL_ZYGOTE)
+        r = rules_zygote(c);
+    else if (r == 0)
+        r = rules_offline(c);
+    if (r == 0)
+        r = export(c, ret);
+    seccomp_release(c);
+    if (r < 0)
+        return al_fail_errno(err, AL_ENGINE_UNAVAILABLE, -r, "cannot build a system call filter");
+    return 0;
+}
+
+void al_seal_free(struct sock_fprog *prog)
+{
+    free(prog);
+}
+
+int al_seal_load(const struct sock_fprog *prog)
+{
+    if (syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return -errno;
+    /* SPEC_ALLOW: older kernels would slow a filtered process down to guard secrets that it does not hold. */
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, prog) < 0)
+        return -errno;
+    return 0;
+}

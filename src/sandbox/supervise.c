@@ -1,0 +1,206 @@
+#include "sandbox/supervise.h"
+#include "base/ident.h"
+#include "os/fd.h"
+#include "os/spawn.h"
+#include "sandbox/landlock.h"
+#include "sandbox/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STATUS_FD 3
+#define GRACE_MS 300
+#define PASS_MS_FIRST 1
+#define PASS_MS_MAX 50
+/* Processes that changed their user cannot be killed by us; they are waited for that long. */
+#define REFUSED_MS 2000
+
+struct supervisor {
+    const char *program;
+    char **argv;
+    bool seal_git;
+    int signal_fd;
+    pid_t pid; /* of the program */
+    bool ended, stopping, killing;
+    uint64_t kill_at_ms;    /* while stopping */
+    uint64_t refused_at_ms; /* since when nothing but refusals; 0: not now */
+    int pass_ms;
+};
+
+static bool parse(int argc, char **argv, struct supervisor *s)
+{
+    int i = 2;
+    if (i < argc && strcmp(argv[i], "--seal-git") == 0) {
+        s->seal_git = true;
+        i++;
+    }
+    if (i + 2 >= argc || strcmp(argv[i], "--") != 0)
+        return false;
+    s->program = argv[i + 1];
+    s->argv = argv + i + 2;
+    return true;
+}
+
+static void report(int exec_errno, int exit_status, int signum)
+{
+    struct al_supervise_status st = {exec_errno, exit_status, signum};
+    /* It fits a pipe's guaranteed atom. With the host gone nobody reads it, and that is fine. */
+    (void)al_fd_write_all(STATUS_FD, (struct al_str){(const char *)&st, sizeof(st)});
+}
+
+/* All signals are blocked from here on; what the host or the kernel has to say is read from a descriptor. */
+static int take_signals(struct supervisor *s)
+{
+    sigset_t all, heard;
+    sigfillset(&all);
+    sigemptyset(&heard);
+    sigaddset(&heard, SIGTERM);
+    sigaddset(&heard, SIGCHLD);
+    if (sigprocmask(SIG_SETMASK, &all, NULL) < 0)
+        return -errno;
+    s->signal_fd = signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK);
+    return s->signal_fd < 0 ? -errno : 0;
+}
+
+/* The program's output ends when the last of its tree does, not with us. */
+static void let_go_of_output(void)
+{
+    autofd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd <= 2; fd++) {
+        if (null >= 0)
+            dup2(null, fd);
+        else
+            close(fd);
+    }
+}
+
+static int start(struct supervisor *s)
+{
+    static const struct al_fd_map fds[] = {{0, 0}, {1, 1}, {2, 2}};
+    struct al_err err;
+    int pidfd = -1;
+    if (s->seal_git && al_landlock_seal_git(s->program, &err) < 0)
+        return al_landlock_abi() == 0 ? -ENOSYS : -EACCES;
+    struct al_spawn how = {
+        .path = s->program,
+        .exec_fd = -1,
+        .argv = s->argv,
+        .envp = environ,
+        .cwd_fd = -1,
+        .fds = fds,
+        .n_fds = 3,
+        .death_signal = SIGKILL,
+        .new_session = true,
+    };
+    int r = al_spawn(&how, &s->pid, &pidfd, &err);
+    al_close(&pidfd);
+    return r;
+}
+
+/* Reaps whatever has ended. False when there is no child left. */
+static bool reap_all(struct supervisor *s)
+{
+    for (;;) {
+        int st;
+        pid_t pid = waitpid(-1, &st, WNOHANG | __WALL);
+        if (pid == 0 || (pid < 0 && errno == EINTR))
+            return true;
+        if (pid < 0)
+            return false;
+        if (pid != s->pid || s->ended)
+            continue;
+        s->ended = true;
+        if (WIFEXITED(st))
+            report(0, WEXITSTATUS(st), 0);
+        else
+            report(0, -1, WTERMSIG(st));
+    }
+}
+
+static void signal_all(struct supervisor *s, int signum)
+{
+    struct al_tree_count count;
+    if (al_tree_signal(signum, &count) < 0) {
+        /* No /proc: what stayed in the program's group is all that can be named. */
+        kill(-s->pid, signum);
+        return;
+    }
+    bool only_refusals = count.alive > 0 && count.refused == count.alive;
+    if (!only_refusals)
+        s->refused_at_ms = 0;
+    else if (!s->refused_at_ms)
+        s->refused_at_ms = al_mono_ms();
+}
+
+static void hear(struct supervisor *s)
+{
+    struct signalfd_siginfo si;
+    while (read(s->signal_fd, &si, sizeof(si)) == sizeof(si)) {
+        if (si.ssi_signo != SIGTERM)
+            continue;
+        if (s->stopping) { /* the second time is meant */
+            s->killing = true;
+            continue;
+        }
+        s->stopping = true;
+        s->kill_at_ms = al_mono_ms() + GRACE_MS;
+        signal_all(s, SIGTERM);
+    }
+}
+
+/* How long to wait for the next signal, in ms; -1 for ever. Kills when it is time to. */
+static int act(struct supervisor *s)
+{
+    uint64_t now = al_mono_ms();
+    if (s->stopping && now >= s->kill_at_ms)
+        s->killing = true;
+    if (s->ended && !s->stopping)
+        s->killing = true;
+    if (s->killing) {
+        signal_all(s, SIGKILL);
+        s->pass_ms = s->pass_ms * 2 > PASS_MS_MAX ? PASS_MS_MAX : s->pass_ms * 2;
+        return s->pass_ms;
+    }
+    return s->stopping ? (int)(s->kill_at_ms - now) : -1;
+}
+
+static void supervise(struct supervisor *s)
+{
+    while (reap_all(s)) {
+        struct pollfd p = {.fd = s->signal_fd, .events = POLLIN};
+        if (poll(&p, 1, act(s)) > 0)
+            hear(s);
+        if (s->killing && s->refused_at_ms && al_mono_ms() - s->refused_at_ms > REFUSED_MS)
+            return;
+    }
+}
+
+int al_supervise_main(int argc, char **argv)
+{
+    struct supervisor s = {.signal_fd = -1, .pass_ms = PASS_MS_FIRST};
+    int r = take_signals(&s);
+    prctl(PR_SET_NAME, "alisio-super", 0, 0, 0);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    if (r == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+        r = -errno;
+    if (r == 0)
+        r = al_fd_cloexec(STATUS_FD);
+    if (r == 0 && !parse(argc, argv, &s))
+        r = -EINVAL;
+    if (r == 0)
+        r = start(&s);
+    if (r < 0)
+        report(-r, -1, 0);
+    let_go_of_output();
+    if (r == 0)
+        supervise(&s);
+    /* No return: exit handlers of the host program have no business here. */
+    _exit(r < 0 ? 1 : 0);
+}

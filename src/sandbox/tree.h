@@ -1,0 +1,16 @@
+/* All that descends from this process, found through /proc. Inner header of the supervisor. */
+#ifndef AL_SANDBOX_TREE_H
+#define AL_SANDBOX_TREE_H
+
+#include <stddef.h>
+
+struct al_tree_count {
+    size_t alive;   /* processes found that are no zombies */
+    size_t refused; /* of these: the kernel did not let us signal them */
+};
+
+/* Signals every descendant once, parents before children; with SIGKILL their process groups too. What is made
+ * while this looks is found by the next call. 0, or -errno when /proc cannot be read. */
+int al_tree_signal(int signum, struct al_tree_count *ret);
+
+#endif
