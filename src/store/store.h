@@ -1,6 +1,7 @@
 /*
  * The journal and all that outlives a process: sessions, runs, nested calls, events, state, grants, trust.
- * Several hosts share one state folder; rows say who owns a run by host id, and a host is alive while its lock is held.
+ * Several hosts share one state folder; rows say who owns a run by host id, and a host is alive while its
+ * lock is held.
  */
 #ifndef AL_STORE_STORE_H
 #define AL_STORE_STORE_H
@@ -14,11 +15,14 @@
 
 struct al_store;
 /*
- * Checks and makes <dir> (0700, ours), takes <dir>/hosts/<ulid>.lock for life, opens <dir>/sessions.sqlite (or db_path),
- * migrates (not while an older host runs), and closes what dead hosts left: their running runs become `interrupted`,
- * their open calls too, their lock and socket files go.
+ * Functions that take a callback end when it returns false. The callback must not write to the store.
+ *
+ * Checks and makes <dir> (0700, ours), takes <dir>/hosts/<ulid>.lock for life, opens <dir>/sessions.sqlite
+ * (or db_path), migrates (not while an older host runs), and closes what dead hosts left: their running runs
+ * become `interrupted`, their open calls too, their lock and socket files go.
  */
-int al_store_open(const char *dir, const char *db_path, struct al_store **ret, struct al_err *err) AL_MUST_CHECK;
+int al_store_open(const char *dir, const char *db_path, struct al_store **ret,
+                  struct al_err *err) AL_MUST_CHECK;
 void al_store_close(struct al_store *s);
 const char *al_store_dir(const struct al_store *s);
 const char *al_store_host_id(const struct al_store *s);
@@ -29,7 +33,7 @@ bool al_store_host_alive(const struct al_store *s, const char *host_id);
 /* Runs recovery again (al_store_open has done it once). Number of runs closed. */
 int al_store_recover(struct al_store *s, struct al_err *err) AL_MUST_CHECK;
 
-/* --- sessions ------------------------------------------------------------------------------------------------- */
+/* --- sessions --- */
 struct al_session {
     char id[AL_ID_MAX];
     char *workspace; /* real path */
@@ -39,50 +43,60 @@ struct al_session {
     int64_t n_runs;
 };
 void al_session_fini(struct al_session *v);
-int al_store_session_default(struct al_store *s, const char *workspace, struct al_session *ret, struct al_err *err) AL_MUST_CHECK;
-int al_store_session_new(struct al_store *s, const char *workspace, struct al_session *ret, struct al_err *err) AL_MUST_CHECK;
-int al_store_session_get(struct al_store *s, const char *id, struct al_session *ret, struct al_err *err) AL_MUST_CHECK; /* NOT_FOUND */
+int al_store_session_default(struct al_store *s, const char *workspace, struct al_session *ret,
+                             struct al_err *err) AL_MUST_CHECK;
+int al_store_session_new(struct al_store *s, const char *workspace, struct al_session *ret,
+                         struct al_err *err) AL_MUST_CHECK;
+int al_store_session_get(struct al_store *s, const char *id, struct al_session *ret,
+                         struct al_err *err) AL_MUST_CHECK; /* NOT_FOUND */
 /* Newest first; workspace NULL: all. fn returns false to end. */
-int al_store_session_each(struct al_store *s, const char *workspace, bool (*fn)(void *ud, const struct al_session *),
-                          void *ud, struct al_err *err) AL_MUST_CHECK;
-int al_store_session_delete(struct al_store *s, const char *id, struct al_err *err) AL_MUST_CHECK; /* rows; BUSY while a run is live */
+int al_store_session_each(struct al_store *s, const char *workspace,
+                          bool (*fn)(void *ud, const struct al_session *), void *ud,
+                          struct al_err *err) AL_MUST_CHECK;
+/* Rows; BUSY while a run is live. */
+int al_store_session_delete(struct al_store *s, const char *id, struct al_err *err) AL_MUST_CHECK;
 
-/* --- runs ------------------------------------------------------------------------------------------------------- */
+/* --- runs --- */
 struct al_run {
     char id[AL_ID_MAX], session[AL_ID_MAX];
     char *host_id;
-    char *kind;     /* "js_run", "tool", "execute" */
-    char *title;    /* may be NULL */
-    char *source;   /* "cli", "mcp" */
-    char *code_sha256;   /* may be NULL */
-    char *engine;   /* JSON object: name, version, wasmSha256, isolation, host, reason */
-    char *limits;   /* JSON object */
-    char *status;   /* queued running completed failed cancelled timed_out interrupted */
+    char *kind;                   /* "js_run", "tool", "execute" */
+    char *title;                  /* may be NULL */
+    char *source;                 /* "cli", "mcp" */
+    char *code_sha256;            /* may be NULL */
+    char *engine;                 /* JSON object: name, version, wasmSha256, isolation, host, reason */
+    char *limits;                 /* JSON object */
+    char *status;                 /* queued running completed failed cancelled timed_out interrupted */
     char *error_code, *error_msg; /* NULL when fine */
-    char *record;   /* JSON of the whole result as faces show it; NULL until ended */
+    char *record;                 /* JSON of the whole result as faces show it; NULL until ended */
     int64_t created_ms, started_ms, ended_ms; /* 0: not yet */
-    int64_t pid;    /* of the VM, for doctor only; 0 unknown */
+    int64_t pid;                              /* of the VM, for doctor only; 0 unknown */
     int64_t n_calls, text_bytes, tool_bytes, cpu_ms, heap_peak_bytes;
 };
 void al_run_fini(struct al_run *r);
-/* Inserts; status as given. The code is stored once by its hash. Values under secret-looking keys of JSON are redacted
- * by the caller (al_redact_json). */
-int al_store_run_begin(struct al_store *s, const struct al_run *r, struct al_str code, struct al_err *err) AL_MUST_CHECK;
+/* Inserts; status as given. The code is stored once by its hash. Values under secret-looking keys of JSON are
+ * redacted by the caller (al_redact_json). */
+int al_store_run_begin(struct al_store *s, const struct al_run *r, struct al_str code,
+                       struct al_err *err) AL_MUST_CHECK;
 int al_store_run_started(struct al_store *s, const char *id, int64_t pid, struct al_err *err) AL_MUST_CHECK;
 /* Writes status, error, record, counts and end time; a terminal status is never overwritten. */
 int al_store_run_end(struct al_store *s, const struct al_run *r, struct al_err *err) AL_MUST_CHECK;
-int al_store_run_get(struct al_store *s, const char *id, struct al_run *ret, struct al_err *err) AL_MUST_CHECK; /* NOT_FOUND */
+int al_store_run_get(struct al_store *s, const char *id, struct al_run *ret,
+                     struct al_err *err) AL_MUST_CHECK; /* NOT_FOUND */
 struct al_run_filter {
     const char *workspace, *session, *status; /* NULL: any */
     bool failed_only, live_only;
     int limit; /* 0: 50 */
 };
-int al_store_run_each(struct al_store *s, const struct al_run_filter *f, bool (*fn)(void *ud, const struct al_run *),
-                      void *ud, struct al_err *err) AL_MUST_CHECK;
-int al_store_run_code(struct al_store *s, const char *id, struct al_buf *out, struct al_err *err) AL_MUST_CHECK;
+/* Newest first. A list leaves `record` NULL. With failed_only: failed, timed_out, interrupted. */
+int al_store_run_each(struct al_store *s, const struct al_run_filter *f,
+                      bool (*fn)(void *ud, const struct al_run *), void *ud,
+                      struct al_err *err) AL_MUST_CHECK;
+int al_store_run_code(struct al_store *s, const char *id, struct al_buf *out,
+                      struct al_err *err) AL_MUST_CHECK;
 int al_store_run_delete(struct al_store *s, const char *id, struct al_err *err) AL_MUST_CHECK;
 
-/* --- nested calls ----------------------------------------------------------------------------------------------- */
+/* --- nested calls --- */
 struct al_call_row {
     int64_t seq; /* within the run, from 1 */
     char *tool, *effect, *args_sha256, *args_preview;
@@ -94,39 +108,48 @@ struct al_call_row {
 /* With sync (effects write and external): on the disk before this returns, so before the effect. */
 int al_store_call_begin(struct al_store *s, const char *run_id, const struct al_call_row *c, bool sync,
                         struct al_err *err) AL_MUST_CHECK;
-int al_store_call_end(struct al_store *s, const char *run_id, const struct al_call_row *c, struct al_err *err) AL_MUST_CHECK;
-int al_store_call_each(struct al_store *s, const char *run_id, bool (*fn)(void *ud, const struct al_call_row *),
-                       void *ud, struct al_err *err) AL_MUST_CHECK;
+int al_store_call_end(struct al_store *s, const char *run_id, const struct al_call_row *c,
+                      struct al_err *err) AL_MUST_CHECK;
+int al_store_call_each(struct al_store *s, const char *run_id,
+                       bool (*fn)(void *ud, const struct al_call_row *), void *ud,
+                       struct al_err *err) AL_MUST_CHECK;
 
-/* --- events: what a run said while it ran (type "print" or "progress"; body is text or JSON) ---------------------- */
-int al_store_event_add(struct al_store *s, const char *run_id, const char *type, struct al_str body, struct al_err *err) AL_MUST_CHECK;
+/* --- events: what a run said while it ran (type "print" or "progress"; body is text or JSON) --- */
+int al_store_event_add(struct al_store *s, const char *run_id, const char *type, struct al_str body,
+                       struct al_err *err) AL_MUST_CHECK;
 int al_store_event_each(struct al_store *s, const char *run_id, int64_t after_seq,
-                        bool (*fn)(void *ud, int64_t seq, const char *type, struct al_str body, int64_t at_ms), void *ud,
-                        struct al_err *err) AL_MUST_CHECK;
+                        bool (*fn)(void *ud, int64_t seq, const char *type, struct al_str body,
+                                   int64_t at_ms),
+                        void *ud, struct al_err *err) AL_MUST_CHECK;
 
-/* --- state of a session: top-level keys, each a JSON value -------------------------------------------------------- */
+/* --- state of a session: top-level keys, each a JSON value --- */
 /* Appends {"key":value,…}, keys in order of insertion. */
-int al_store_state_get(struct al_store *s, const char *session, struct al_buf *out, struct al_err *err) AL_MUST_CHECK;
+int al_store_state_get(struct al_store *s, const char *session, struct al_buf *out,
+                       struct al_err *err) AL_MUST_CHECK;
 /*
  * All or nothing, in one transaction. before is the JSON object that the run started with, after an array of
- * [key, value] at its end. Keys that this run changed are written; a key that another run changed meanwhile, too, is
- * STATE_CONFLICT (naming it); over max_bytes in all, STATE_LIMIT. ret: total bytes after, whether anything changed.
+ * [key, value] at its end. Keys that this run changed are written; a key that another run changed meanwhile,
+ * too, is STATE_CONFLICT (naming it); over max_bytes in all, STATE_LIMIT. ret: total bytes after, whether
+ * anything changed.
  */
 int al_store_state_merge(struct al_store *s, const char *session, struct al_str before, struct al_str after,
-                         size_t max_bytes, size_t *ret_bytes, bool *ret_changed, struct al_err *err) AL_MUST_CHECK;
+                         size_t max_bytes, size_t *ret_bytes, bool *ret_changed,
+                         struct al_err *err) AL_MUST_CHECK;
 
-/* --- grants, decisions, trust ------------------------------------------------------------------------------------- */
+/* --- grants, decisions, trust --- */
 struct al_grant {
     char id[AL_ID_MAX], session[AL_ID_MAX];
-    char *capability; /* tool name or capability */
-    char *isolation;  /* ready when it was given; may be NULL */
-    char *source;     /* cli, mcp, tui, web */
+    char *capability;                           /* tool name or capability */
+    char *isolation;                            /* ready when it was given; may be NULL */
+    char *source;                               /* cli, mcp, tui, web */
     int64_t created_ms, expires_ms, revoked_ms; /* 0: never */
 };
 void al_grant_fini(struct al_grant *g);
-int al_store_grant_add(struct al_store *s, struct al_grant *g, struct al_err *err) AL_MUST_CHECK; /* fills id */
+/* Fills id and times; in a default session a grant lasts at most 12 h. */
+int al_store_grant_add(struct al_store *s, struct al_grant *g, struct al_err *err) AL_MUST_CHECK;
 bool al_store_grant_valid(struct al_store *s, const char *session, const char *capability);
-int al_store_grant_each(struct al_store *s, const char *session, bool (*fn)(void *ud, const struct al_grant *), void *ud,
+int al_store_grant_each(struct al_store *s, const char *session,
+                        bool (*fn)(void *ud, const struct al_grant *), void *ud,
                         struct al_err *err) AL_MUST_CHECK;
 int al_store_grant_revoke(struct al_store *s, const char *id, struct al_err *err) AL_MUST_CHECK;
 
@@ -136,16 +159,20 @@ struct al_decision {
 };
 int al_store_decision_add(struct al_store *s, const struct al_decision *d, struct al_err *err) AL_MUST_CHECK;
 int al_store_decision_each(struct al_store *s, const char *session, int limit,
-                           bool (*fn)(void *ud, const struct al_decision *), void *ud, struct al_err *err) AL_MUST_CHECK;
+                           bool (*fn)(void *ud, const struct al_decision *), void *ud,
+                           struct al_err *err) AL_MUST_CHECK;
 
 /* Trust is per folder (real path) plus the hash of its .alisio/config.json when it was given. */
-int al_store_trust_add(struct al_store *s, const char *dir, const char *config_sha256, struct al_err *err) AL_MUST_CHECK;
-int al_store_trust_revoke(struct al_store *s, const char *dir, struct al_err *err) AL_MUST_CHECK; /* NOT_FOUND */
+int al_store_trust_add(struct al_store *s, const char *dir, const char *config_sha256,
+                       struct al_err *err) AL_MUST_CHECK;
+int al_store_trust_revoke(struct al_store *s, const char *dir,
+                          struct al_err *err) AL_MUST_CHECK; /* NOT_FOUND */
 bool al_store_trusted(struct al_store *s, const char *dir, const char *config_sha256);
-int al_store_trust_each(struct al_store *s, bool (*fn)(void *ud, const char *dir, const char *sha256, int64_t at_ms),
-                        void *ud, struct al_err *err) AL_MUST_CHECK;
+int al_store_trust_each(struct al_store *s,
+                        bool (*fn)(void *ud, const char *dir, const char *sha256, int64_t at_ms), void *ud,
+                        struct al_err *err) AL_MUST_CHECK;
 
-/* --- keeping house ------------------------------------------------------------------------------------------------ */
+/* --- keeping house --- */
 /* Deletes runs that ended before cutoff_ms, with calls, events and unused code. Count. */
 int al_store_purge_before(struct al_store *s, int64_t cutoff_ms, struct al_err *err) AL_MUST_CHECK;
 /* Deletes every row of a workspace. Count of runs. BUSY while one is live. */
@@ -153,8 +180,8 @@ int al_store_purge_workspace(struct al_store *s, const char *workspace, struct a
 /* PASSIVE checkpoint; fine on any thread?: no, in the loop's thread only. */
 void al_store_checkpoint(struct al_store *s);
 
-/* Copies JSON text with values under keys that match token|secret|password|authorization|api.?key (any case) as
- * "‹redacted›". Text that is no JSON is copied as it is. */
+/* Copies JSON text with values under keys that match token|secret|password|authorization|api.?key (any case)
+ * as "‹redacted›". Text that is no JSON is copied as it is. */
 void al_redact_json(struct al_str json, struct al_buf *out);
 
 #endif

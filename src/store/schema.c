@@ -1,0 +1,66 @@
+#include "store/store_int.h"
+
+/*
+ * Times are ms since 1970 UTC, 0 for "not yet"; rows are ordered by seq, never by the clock. A run repeats
+ * the workspace of its session, so that the lists of a workspace need one index and no join.
+ */
+const char *const al_store_migrations[] = {
+    "CREATE TABLE sessions("
+    "  id TEXT PRIMARY KEY NOT NULL, workspace TEXT NOT NULL, kind TEXT NOT NULL, title TEXT,"
+    "  created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL);"
+    "CREATE UNIQUE INDEX sessions_default ON sessions(workspace) WHERE kind = 'default';"
+    "CREATE INDEX sessions_workspace ON sessions(workspace, updated_ms);"
+
+    "CREATE TABLE scripts(sha256 TEXT PRIMARY KEY NOT NULL, code TEXT NOT NULL);"
+
+    "CREATE TABLE runs("
+    "  seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    "  session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, workspace TEXT NOT NULL,"
+    "  host_id TEXT NOT NULL, kind TEXT NOT NULL, title TEXT, source TEXT NOT NULL,"
+    "  code_sha256 TEXT REFERENCES scripts(sha256), engine TEXT, limits TEXT, status TEXT NOT NULL,"
+    "  error_code TEXT, error_msg TEXT,"
+    "  created_ms INTEGER NOT NULL, started_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL, pid INTEGER NOT "
+    "NULL,"
+    "  n_calls INTEGER NOT NULL DEFAULT 0, text_bytes INTEGER NOT NULL DEFAULT 0,"
+    "  tool_bytes INTEGER NOT NULL DEFAULT 0, cpu_ms INTEGER NOT NULL DEFAULT 0,"
+    "  heap_peak_bytes INTEGER NOT NULL DEFAULT 0, record TEXT);"
+    "CREATE INDEX runs_session ON runs(session, seq);"
+    "CREATE INDEX runs_workspace ON runs(workspace, seq);"
+    "CREATE INDEX runs_live ON runs(host_id) WHERE status IN ('queued','running');"
+    "CREATE INDEX runs_ended ON runs(ended_ms);"
+    "CREATE INDEX runs_code ON runs(code_sha256);"
+
+    "CREATE TABLE calls("
+    "  run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, seq INTEGER NOT NULL,"
+    "  tool TEXT NOT NULL, effect TEXT, args_sha256 TEXT, args_preview TEXT, decision TEXT, status TEXT NOT "
+    "NULL,"
+    "  code TEXT, started_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL, bytes INTEGER NOT NULL DEFAULT 0,"
+    "  PRIMARY KEY(run, seq)) WITHOUT ROWID;"
+
+    "CREATE TABLE events("
+    "  seq INTEGER PRIMARY KEY, run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, type TEXT NOT NULL,"
+    "  body TEXT NOT NULL, at_ms INTEGER NOT NULL);"
+    "CREATE INDEX events_run ON events(run, seq);"
+
+    "CREATE TABLE state("
+    "  session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, key TEXT NOT NULL, value TEXT NOT "
+    "NULL,"
+    "  ord INTEGER NOT NULL, version INTEGER NOT NULL DEFAULT 1, PRIMARY KEY(session, key));"
+    "CREATE INDEX state_order ON state(session, ord);"
+
+    "CREATE TABLE grants("
+    "  id TEXT PRIMARY KEY NOT NULL, session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,"
+    "  capability TEXT NOT NULL, isolation TEXT, source TEXT NOT NULL,"
+    "  created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL, revoked_ms INTEGER NOT NULL);"
+    "CREATE INDEX grants_session ON grants(session, capability);"
+
+    /* Without a reference: what was decided stays readable when a run is deleted. */
+    "CREATE TABLE decisions("
+    "  seq INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, session TEXT, run TEXT, tool TEXT, effect TEXT,"
+    "  origin TEXT, decision TEXT NOT NULL, reason TEXT);"
+    "CREATE INDEX decisions_session ON decisions(session, seq);"
+
+    "CREATE TABLE trust(dir TEXT PRIMARY KEY NOT NULL, config_sha256 TEXT NOT NULL, at_ms INTEGER NOT NULL);",
+};
+
+const int al_store_n_migrations = sizeof al_store_migrations / sizeof al_store_migrations[0];
