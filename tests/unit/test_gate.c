@@ -1,0 +1,132 @@
+#include "test.h"
+
+#include "core/gate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The rules, written down a second time and in other words than the table of gate.c. */
+static enum al_code expected(const struct al_policy *p, const struct al_gate_query *q)
+{
+    if (q->effect == AL_EFFECT_READ || q->effect == AL_EFFECT_INTERNAL)
+        return AL_OK;
+    if (p->read_only)
+        return AL_PERMISSION_DENIED;
+    if (q->origin == AL_ORIGIN_CLI)
+        return AL_OK;
+    if (q->effect == AL_EFFECT_WRITE && (p->allow_write || q->scratch_only))
+        return AL_OK;
+    if (q->effect == AL_EFFECT_PROCESS && p->allow_process)
+        return AL_OK;
+    if (q->effect == AL_EFFECT_EXTERNAL && p->allow_external)
+        return AL_OK;
+    if (q->origin == AL_ORIGIN_MCP && q->granted)
+        return AL_OK;
+    if (q->origin == AL_ORIGIN_SCRIPT && q->preapproved)
+        return AL_OK;
+    return AL_APPROVAL_REQUIRED;
+}
+
+static const char *const flag_of[] = {
+    [AL_EFFECT_WRITE] = "--allow-write",
+    [AL_EFFECT_PROCESS] = "--allow-process",
+    [AL_EFFECT_EXTERNAL] = "--allow-external",
+};
+
+/* A hint names what would really help, and nothing that would not. */
+static void check_hint(const struct al_gate_query *q, const struct al_err *err)
+{
+    if (err->code == AL_PERMISSION_DENIED) {
+        assert_non_null(strstr(err->hint, "--read-only"));
+        assert_null(strstr(err->hint, "--allow"));
+        return;
+    }
+    assert_non_null(strstr(err->hint, flag_of[q->effect]));
+    for (int e = AL_EFFECT_WRITE; e <= AL_EFFECT_EXTERNAL; e++)
+        if (e != (int)q->effect)
+            assert_null(strstr(err->hint, flag_of[e]));
+    if (q->origin == AL_ORIGIN_SCRIPT)
+        assert_non_null(strstr(err->hint, "call the_tool directly, or start alisio with --allow"));
+    if (q->origin == AL_ORIGIN_MCP)
+        assert_non_null(strstr(err->hint, "`alisio mcp --allow"));
+    assert_int_equal(strstr(err->hint, "scratch:") != NULL, q->takes_scratch);
+}
+
+static unsigned check_cell(const struct al_policy *p, const struct al_gate_query *q)
+{
+    struct al_err err = {.code = AL_OK};
+    enum al_code want = expected(p, q);
+    int r = al_gate_decide(p, q, "the_tool", &err);
+    if (r != (want == AL_OK ? 0 : -1) || err.code != want)
+        fail_msg("effect %s, origin %d, read_only %d, write %d, process %d, external %d, scratch %d, "
+                 "preapproved %d, "
+                 "granted %d: %s instead of %s",
+                 al_effect_name(q->effect), q->origin, p->read_only, p->allow_write, p->allow_process,
+                 p->allow_external, q->scratch_only, q->preapproved, q->granted, al_code_name(err.code),
+                 al_code_name(want));
+    if (r < 0) {
+        assert_non_null(strstr(err.msg, "the_tool"));
+        check_hint(q, &err);
+    }
+    assert_int_equal(al_gate_decide(p, q, "the_tool", NULL), r);
+    return 1;
+}
+
+static void every_cell_of_the_table_decides_as_the_rules_say(void **state)
+{
+    (void)state;
+    unsigned cells = 0;
+    for (int effect = AL_EFFECT_READ; effect <= AL_EFFECT_EXTERNAL; effect++)
+        for (int origin = AL_ORIGIN_CLI; origin <= AL_ORIGIN_SCRIPT; origin++)
+            for (unsigned bits = 0; bits < 256; bits++) {
+                struct al_policy p = {
+                    .read_only = bits & 1,
+                    .allow_write = bits & 2,
+                    .allow_process = bits & 4,
+                    .allow_external = bits & 8,
+                };
+                struct al_gate_query q = {
+                    .effect = (enum al_effect)effect,
+                    .origin = (enum al_origin)origin,
+                    .scratch_only = bits & 16,
+                    .preapproved = bits & 32,
+                    .granted = bits & 64,
+                    .takes_scratch = (bits & 128) && effect == AL_EFFECT_WRITE,
+                };
+                cells += check_cell(&p, &q);
+            }
+    assert_int_equal(cells, 5 * 3 * 256);
+}
+
+static void other_permissions_open_nothing(void **state)
+{
+    (void)state;
+    const struct al_policy p = {
+        .allow_mcp = true, .allow_analysis = true, .allow_analysis_unsandboxed = true};
+    for (int effect = AL_EFFECT_WRITE; effect <= AL_EFFECT_EXTERNAL; effect++) {
+        struct al_gate_query q = {.effect = (enum al_effect)effect, .origin = AL_ORIGIN_SCRIPT};
+        check_cell(&p, &q);
+        q.origin = AL_ORIGIN_MCP;
+        check_cell(&p, &q);
+    }
+}
+
+static void effects_have_their_names(void **state)
+{
+    (void)state;
+    assert_string_equal(al_effect_name(AL_EFFECT_READ), "read");
+    assert_string_equal(al_effect_name(AL_EFFECT_INTERNAL), "internal");
+    assert_string_equal(al_effect_name(AL_EFFECT_WRITE), "write");
+    assert_string_equal(al_effect_name(AL_EFFECT_PROCESS), "process");
+    assert_string_equal(al_effect_name(AL_EFFECT_EXTERNAL), "external");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_cell_of_the_table_decides_as_the_rules_say),
+        cmocka_unit_test(other_permissions_open_nothing),
+        cmocka_unit_test(effects_have_their_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
