@@ -20,6 +20,10 @@ void al_mcp_send(struct al_mcp *m, struct al_buf *message)
 {
     if (m->output_broken)
         return;
+    /* A line end in a JSON text can only stand between tokens; here it would end the message. */
+    for (size_t i = 0; i < message->n; i++)
+        if (message->p[i] == '\n' || message->p[i] == '\r')
+            message->p[i] = ' ';
     al_buf_addc(message, '\n');
     if (al_buf_failed(message) || al_stream_write(m->stream, al_buf_str(message)) < 0) {
         /* Nobody reads any more, or far too slowly: what is still running is for nobody. */
