@@ -41,18 +41,18 @@ static int start_lock(struct al_store *s, int *ret_fd, struct al_err *err)
     }
 }
 
-static int migrate(struct al_store *s, struct al_err *err)
+int al_store_migrate(struct al_store *s, const char *const *migrations, int n, struct al_err *err)
 {
     int v;
     if (al_db_version(s->db, &v, err) < 0)
         return -1;
-    if (v > 0 && v < al_store_n_migrations && al_store_others_alive(s)) {
+    if (v > 0 && v < n && al_store_others_alive(s)) {
         al_fail(err, AL_BUSY, "the state must be brought up to date, and another alisio still uses it");
         return al_hint(
             err,
             "end the other alisio processes (clients that keep `alisio mcp` running, too), then try again");
     }
-    return al_db_migrate(s->db, al_store_migrations, al_store_n_migrations, err);
+    return al_db_migrate(s->db, migrations, n, err);
 }
 
 static int open_dir(struct al_store *s, const char *dir, struct al_err *err)
@@ -83,7 +83,8 @@ static int start(struct al_store *s, const char *dir, const char *db_path, struc
 {
     autofd int starting = -1;
     if (open_dir(s, dir, err) < 0 || start_lock(s, &starting, err) < 0 || al_store_host_start(s, err) < 0 ||
-        open_db(s, db_path, err) < 0 || migrate(s, err) < 0)
+        open_db(s, db_path, err) < 0 ||
+        al_store_migrate(s, al_store_migrations, al_store_n_migrations, err) < 0)
         return -1;
     al_close(&starting);
     return al_store_recover(s, err) < 0 ? -1 : 0;

@@ -18,6 +18,9 @@ extern const int al_store_n_migrations;
 /* Ours for life: a fresh id with its lock file. */
 int al_store_host_start(struct al_store *s, struct al_err *err) AL_MUST_CHECK;
 void al_store_host_end(struct al_store *s);
+/* Forward to n, but not while another host lives: it may be an older one. */
+int al_store_migrate(struct al_store *s, const char *const *migrations, int n,
+                     struct al_err *err) AL_MUST_CHECK;
 /* Any other host that lives? */
 bool al_store_others_alive(struct al_store *s);
 /* Closes what a host left open. Number of runs. */
