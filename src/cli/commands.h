@@ -1,0 +1,40 @@
+/* What each command does: one function a command, called by main with a parsed line; each fills the reply. */
+#ifndef AL_CLI_COMMANDS_H
+#define AL_CLI_COMMANDS_H
+
+struct al_app;
+struct al_reply;
+
+int al_cmd_js(struct al_app *app, struct al_reply *reply);
+int al_cmd_tool_list(struct al_app *app, struct al_reply *reply);
+int al_cmd_tool_describe(struct al_app *app, struct al_reply *reply);
+int al_cmd_tool_call(struct al_app *app, struct al_reply *reply);
+int al_cmd_runs_list(struct al_app *app, struct al_reply *reply);
+int al_cmd_runs_show(struct al_app *app, struct al_reply *reply);
+int al_cmd_runs_logs(struct al_app *app, struct al_reply *reply);
+int al_cmd_runs_cancel(struct al_app *app, struct al_reply *reply);
+int al_cmd_runs_rm(struct al_app *app, struct al_reply *reply);
+int al_cmd_sessions_list(struct al_app *app, struct al_reply *reply);
+int al_cmd_sessions_show(struct al_app *app, struct al_reply *reply);
+int al_cmd_sessions_rm(struct al_app *app, struct al_reply *reply);
+int al_cmd_mcp(struct al_app *app, struct al_reply *reply);
+int al_cmd_forge_status(struct al_app *app, struct al_reply *reply);
+int al_cmd_permissions_list(struct al_app *app, struct al_reply *reply);
+int al_cmd_permissions_revoke(struct al_app *app, struct al_reply *reply);
+int al_cmd_permissions_log(struct al_app *app, struct al_reply *reply);
+int al_cmd_trust_list(struct al_app *app, struct al_reply *reply);
+int al_cmd_trust_add(struct al_app *app, struct al_reply *reply);
+int al_cmd_trust_revoke(struct al_app *app, struct al_reply *reply);
+int al_cmd_config_show(struct al_app *app, struct al_reply *reply);
+int al_cmd_config_get(struct al_app *app, struct al_reply *reply);
+int al_cmd_config_set(struct al_app *app, struct al_reply *reply);
+int al_cmd_config_path(struct al_app *app, struct al_reply *reply);
+int al_cmd_scratch_list(struct al_app *app, struct al_reply *reply);
+int al_cmd_scratch_show(struct al_app *app, struct al_reply *reply);
+int al_cmd_scratch_empty(struct al_app *app, struct al_reply *reply);
+int al_cmd_purge(struct al_app *app, struct al_reply *reply);
+int al_cmd_doctor(struct al_app *app, struct al_reply *reply);
+int al_cmd_completion(struct al_app *app, struct al_reply *reply);
+int al_cmd_help(struct al_app *app, struct al_reply *reply);
+
+#endif

@@ -1,0 +1,121 @@
+#include "cli/app.h"
+#include "cli/commands.h"
+#include "cli/table.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+
+static const char *const layer_names[] = {
+    [AL_LAYER_DEFAULT] = "default", [AL_LAYER_USER] = "user", [AL_LAYER_PROJECT] = "project",
+    [AL_LAYER_ENV] = "environment", [AL_LAYER_FLAG] = "flag",
+};
+
+static char *user_file(void)
+{
+    autofree char *home = al_config_home();
+    struct al_buf b = AL_BUF_INIT(1 << 16);
+    al_buf_addf(&b, "%s/config.json", home);
+    return al_buf_take(&b);
+}
+
+static void option_json(const struct al_app *app, enum al_opt o, struct al_jw *w)
+{
+    autobuf struct al_buf value = AL_BUF_INIT(1 << 20);
+    al_config_value_json(app->config, o, &value);
+    al_jw_obj(w);
+    al_jw_kstrz(w, "key", al_opt_name(o));
+    al_jw_kraw(w, "value", al_buf_str(&value));
+    al_jw_kstrz(w, "from", layer_names[al_config_layer(app->config, o)]);
+    al_jw_kstrz(w, "origin", al_config_origin(app->config, o));
+    al_jw_end(w);
+}
+
+int al_cmd_config_show(struct al_app *app, struct al_reply *reply)
+{
+    static const char *const heads[] = {"KEY", "VALUE", "FROM", NULL};
+    autotable struct al_table t;
+    struct al_jw w;
+    al_table_init(&t, heads);
+    t.fixed = 1;
+    if (al_app_config(app, &reply->err) < 0)
+        return -1;
+    al_jw_init(&w, &reply->structured);
+    al_jw_obj(&w);
+    al_jw_key(&w, "options");
+    al_jw_arr(&w);
+    for (int i = 0; i < AL_OPT_COUNT; i++) {
+        enum al_opt o = (enum al_opt)i;
+        autobuf struct al_buf value = AL_BUF_INIT(1 << 20);
+        enum al_layer layer = al_config_layer(app->config, o);
+        const char *origin = al_config_origin(app->config, o);
+        al_config_value_json(app->config, o, &value);
+        al_table_add(&t, al_opt_name(o));
+        al_table_add_str(&t, al_buf_str(&value));
+        if (origin)
+            al_table_addf(&t, "%s %.400s", layer_names[layer], origin);
+        else
+            al_table_add_style(&t, layer_names[layer], AL_DIM);
+        option_json(app, o, &w);
+    }
+    al_jw_end(&w);
+    al_jw_end(&w);
+    al_table_print(app, &t, &reply->text);
+    return 0;
+}
+
+int al_cmd_config_get(struct al_app *app, struct al_reply *reply)
+{
+    enum al_opt o;
+    struct al_jw w;
+    if (al_opt_find(al_str_of(app->args.pos[0]), &o, &reply->err) < 0 || al_app_config(app, &reply->err) < 0)
+        return -1;
+    autobuf struct al_buf value = AL_BUF_INIT(1 << 20);
+    autoarena struct al_arena arena = AL_ARENA_INIT(8u << 20);
+    const struct al_json *v;
+    al_config_value_json(app->config, o, &value);
+    if (al_json_parse(&arena, al_buf_str(&value), &v, &reply->err) < 0)
+        return -1;
+    if (al_json_is_string(v))
+        al_say_foreign(app, &reply->text, v->str, false);
+    else
+        al_say_foreign(app, &reply->text, al_buf_str(&value), false);
+    al_buf_addc(&reply->text, '\n');
+    al_jw_init(&w, &reply->structured);
+    option_json(app, o, &w);
+    return 0;
+}
+
+int al_cmd_config_set(struct al_app *app, struct al_reply *reply)
+{
+    struct al_str key = al_str_of(app->args.pos[0]), value = al_str_of(app->args.pos[1]);
+    enum al_opt o;
+    struct al_jw w;
+    autofree char *file = user_file();
+    if (al_opt_find(key, &o, &reply->err) < 0 || al_config_set(file, key, value, &reply->err) < 0)
+        return -1;
+    al_buf_addf(&reply->text, "%s is now ", al_opt_name(o));
+    al_say_foreign(app, &reply->text, value, false);
+    al_buf_adds(&reply->text, " in ");
+    al_say_foreign(app, &reply->text, al_str_of(file), false);
+    al_buf_addc(&reply->text, '\n');
+    al_jw_init(&w, &reply->structured);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "key", al_opt_name(o));
+    al_jw_kstrz(&w, "file", file);
+    al_jw_end(&w);
+    return 0;
+}
+
+int al_cmd_config_path(struct al_app *app, struct al_reply *reply)
+{
+    struct al_jw w;
+    autofree char *file = user_file();
+    al_say_foreign(app, &reply->text, al_str_of(file), false);
+    al_buf_addc(&reply->text, '\n');
+    al_jw_init(&w, &reply->structured);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "path", file);
+    al_jw_end(&w);
+    return 0;
+}

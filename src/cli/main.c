@@ -1,0 +1,27 @@
+/* Enters one of the program's three parts: the command line, the supervisor of a program, the zygote of the
+ * VM. */
+#include "cli/cli.h"
+#include "jsvm/engine.h"
+#include "os/fd.h"
+#include "os/spawn.h"
+#include "sandbox/supervise.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], AL_SUPERVISE_VERB) == 0)
+        return al_supervise_main(argc, argv);
+    if (argc > 1 && strcmp(argv[1], AL_ZYGOTE_VERB) == 0)
+        return al_zygote_main(argc, argv);
+    al_fd_ensure_std();
+    al_self_open();
+#ifndef AL_ASAN
+    /* No other process of the user reads our memory; the leak checker of a sanitizer build has to. */
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
+    signal(SIGPIPE, SIG_IGN);
+    return al_cli_main(argc, argv);
+}

@@ -1,0 +1,247 @@
+#include "cli/app.h"
+#include "cli/commands.h"
+#include "cli/table.h"
+
+#include "base/text.h"
+#include "core/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_ARGS_BYTES (16u << 20)
+
+/* --- tool list
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* The first sentence, without its full stop. */
+static struct al_str first_sentence(struct al_str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '\n')
+            return (struct al_str){s.p, i};
+        if (s.p[i] == '.' && (i + 1 == s.n || s.p[i + 1] == ' ' || s.p[i + 1] == '\n'))
+            return (struct al_str){s.p, i};
+    }
+    return s;
+}
+
+int al_cmd_tool_list(struct al_app *app, struct al_reply *reply)
+{
+    static const char *const heads[] = {"NAME", "EFFECT", "WHAT IT DOES", NULL};
+    autoarena struct al_arena arena = AL_ARENA_INIT(64u << 20);
+    autobuf struct al_buf list = AL_BUF_INIT(8u << 20);
+    const struct al_json *v;
+    if (al_app_core(app, "cli", &reply->err) < 0)
+        return -1;
+    al_core_list_json(app->core, (struct al_str){0}, AL_ORIGIN_CLI, &list);
+    if (al_json_parse(&arena, al_buf_str(&list), &v, &reply->err) < 0)
+        return -1;
+    autotable struct al_table t;
+    al_table_init(&t, heads);
+    t.fixed = 1;
+    al_json_each(tool, v)
+    {
+        al_table_add_str(&t, al_json_get_text(tool, "name"));
+        al_table_add_str(&t, al_json_get_text(tool, "effect"));
+        al_table_add_str(&t, first_sentence(al_json_get_text(tool, "description")));
+    }
+    al_table_print(app, &t, &reply->text);
+    al_buf_adds(&reply->structured, "{\"tools\":");
+    al_buf_add_str(&reply->structured, al_buf_str(&list));
+    al_buf_addc(&reply->structured, '}');
+    return 0;
+}
+
+/* --- tool describe
+ * ------------------------------------------------------------------------------------------------- */
+
+static void describe_part(struct al_app *app, const struct al_json *v, const char *key, const char *title,
+                          struct al_buf *out)
+{
+    const struct al_json *part = al_json_get(v, key);
+    if (!part || part->type == AL_JSON_NULL)
+        return;
+    al_buf_addf(out, "\n%s%s%s\n", al_style_on(app->color, AL_BOLD), title,
+                al_style_off(app->color, AL_BOLD));
+    al_say_json(app, out, part);
+    al_buf_addc(out, '\n');
+}
+
+int al_cmd_tool_describe(struct al_app *app, struct al_reply *reply)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(16u << 20);
+    const struct al_json *v;
+    if (al_app_core(app, "cli", &reply->err) < 0)
+        return -1;
+    if (al_core_describe_json(app->core, al_str_of(app->args.pos[0]), &reply->structured, &reply->err) < 0)
+        return -1;
+    if (al_json_parse(&arena, al_buf_str(&reply->structured), &v, &reply->err) < 0)
+        return -1;
+    al_say_foreign(app, &reply->text, al_json_get_text(v, "signature"), true);
+    al_buf_adds(&reply->text, "\n\n");
+    al_say_foreign(app, &reply->text, al_json_get_text(v, "description"), true);
+    al_buf_addc(&reply->text, '\n');
+    describe_part(app, v, "inputSchema", "Input", &reply->text);
+    describe_part(app, v, "outputSchema", "Structured result", &reply->text);
+    return 0;
+}
+
+/* --- tool call
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* One JSON object; nothing stands for {}. */
+static int read_args(struct al_app *app, struct al_buf *out, struct al_err *err)
+{
+    const char *word = app->args.n_pos > 1 ? app->args.pos[1] : "{}";
+    if (al_str_is(al_str_of(word), "-")) {
+        if (al_app_read_text(word, MAX_ARGS_BYTES, out, err) < 0)
+            return -1;
+    } else {
+        al_buf_init(out, MAX_ARGS_BYTES);
+        al_buf_adds(out, word);
+    }
+    if (al_buf_failed(out))
+        return al_fail(err, AL_INVALID_INPUT, "the arguments are larger than 16 MiB");
+    autoarena struct al_arena arena = AL_ARENA_INIT(1u << 30);
+    const struct al_json *v;
+    if (al_json_parse(&arena, al_buf_str(out), &v, err) < 0) {
+        al_wrap(err, "the arguments are not JSON");
+        return al_hint(err,
+                       "quote them for the shell: '{\"path\": \"README.md\"}', or give - and pipe them in");
+    }
+    if (v->type != AL_JSON_OBJECT) {
+        al_fail(err, AL_INVALID_INPUT, "the arguments are %s %s, not an object",
+                v->type == AL_JSON_ARRAY ? "an" : "a", al_json_type_name(v));
+        return al_hint(err, "write them as '{\"name\": value}'");
+    }
+    return 0;
+}
+
+static const struct al_tool *find_tool(struct al_app *app, struct al_err *err)
+{
+    const char *name = app->args.pos[0];
+    const struct al_tool *tool = al_core_tool(app->core, al_str_of(name));
+    if (tool)
+        return tool;
+    autobuf struct al_buf near = AL_BUF_INIT(1024);
+    al_core_close_names(app->core, al_str_of(name), &near);
+    al_fail(err, AL_TOOL_NOT_FOUND, "there is no tool %.130s", name);
+    if (near.n)
+        al_hint(err, "%.*s", AL_FMT(al_buf_str(&near)));
+    else
+        al_hint(err, "`alisio tool list` shows the tools");
+    return NULL;
+}
+
+static void explain_gate(struct al_app *app, struct al_reply *reply, struct al_jw *w,
+                         const struct al_tool *tool, const struct al_json *args, enum al_origin origin,
+                         bool *ret_allowed)
+{
+    struct al_err why = {0};
+    struct al_gate_query q = {.effect = tool->effect,
+                              .origin = origin,
+                              .scratch_only = tool->scratch_only && tool->scratch_only(args)};
+    bool script = origin == AL_ORIGIN_SCRIPT;
+    if (script && tool->not_callable)
+        al_fail(&why, AL_NOT_CALLABLE, "%s", tool->not_callable);
+    else if (al_gate_decide(al_core_policy(app->core), &q, tool->name, &why) == 0)
+        al_err_clear(&why);
+    *ret_allowed = why.code == AL_OK;
+    al_buf_addf(&reply->text, "%-12s", script ? "in a script" : "typed here");
+    if (why.code == AL_OK)
+        al_buf_adds(&reply->text, "allowed\n");
+    else
+        al_buf_addf(&reply->text, "%s: %s\n", al_code_name(why.code), why.msg);
+    if (why.hint[0])
+        al_buf_addf(&reply->text, "%-12s%s\n", "", why.hint);
+    al_jw_key(w, script ? "inScript" : "typed");
+    al_jw_obj(w);
+    al_jw_kstrz(w, "decision", why.code == AL_OK ? "allowed" : "refused");
+    if (why.code != AL_OK) {
+        al_jw_kstrz(w, "code", al_code_name(why.code));
+        al_jw_kstrz(w, "message", why.msg);
+        if (why.hint[0])
+            al_jw_kstrz(w, "hint", why.hint);
+    }
+    al_jw_end(w);
+}
+
+static int check_schema(const struct al_tool *tool, const struct al_json *args, struct al_buf *problems,
+                        unsigned *ret_n, struct al_err *err)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(8u << 20);
+    const struct al_json *schema;
+    if (al_json_parse(&arena, al_str_of(tool->input_schema), &schema, err) < 0)
+        return -1;
+    *ret_n = al_schema_check(schema, args, problems);
+    return 0;
+}
+
+static void add_lines(struct al_jw *w, struct al_str text)
+{
+    while (text.n > 0) {
+        const char *end = memchr(text.p, '\n', text.n);
+        size_t n = end ? (size_t)(end - text.p) : text.n;
+        if (n)
+            al_jw_str(w, (struct al_str){text.p, n});
+        n += end != NULL;
+        text.p += n;
+        text.n -= n;
+    }
+}
+
+static int explain(struct al_app *app, struct al_str args_json, struct al_reply *reply)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(1u << 30);
+    autobuf struct al_buf problems = AL_BUF_INIT(64 << 10);
+    const struct al_json *args;
+    unsigned n_problems;
+    struct al_jw w;
+    bool typed, in_script;
+    const struct al_tool *tool = find_tool(app, &reply->err);
+    if (!tool || al_json_parse(&arena, args_json, &args, &reply->err) < 0 ||
+        check_schema(tool, args, &problems, &n_problems, &reply->err) < 0)
+        return -1;
+    al_jw_init(&w, &reply->structured);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "tool", tool->name);
+    al_jw_kstrz(&w, "effect", al_effect_name(tool->effect));
+    al_jw_key(&w, "problems");
+    al_jw_arr(&w);
+    add_lines(&w, al_buf_str(&problems));
+    al_jw_end(&w);
+    al_buf_addf(&reply->text, "%-12s%s\n%-12s%s\n%-12s", "tool", tool->name, "effect",
+                al_effect_name(tool->effect), "arguments");
+    al_buf_adds(&reply->text, n_problems ? "do not fit:\n" : "fit\n");
+    al_say_foreign(app, &reply->text, al_buf_str(&problems), true);
+    if (n_problems && reply->text.p[reply->text.n - 1] != '\n')
+        al_buf_addc(&reply->text, '\n');
+    explain_gate(app, reply, &w, tool, args, AL_ORIGIN_CLI, &typed);
+    explain_gate(app, reply, &w, tool, args, AL_ORIGIN_SCRIPT, &in_script);
+    al_jw_kbool(&w, "wouldRun", typed && n_problems == 0);
+    al_jw_end(&w);
+    al_buf_adds(&reply->text, "nothing was run\n");
+    return 0;
+}
+
+int al_cmd_tool_call(struct al_app *app, struct al_reply *reply)
+{
+    autobuf struct al_buf args = AL_BUF_INIT(MAX_ARGS_BYTES);
+    if (read_args(app, &args, &reply->err) < 0 || al_app_core(app, "cli", &reply->err) < 0)
+        return -1;
+    if (al_args_has(&app->args, AL_FLAG_EXPLAIN))
+        return explain(app, al_buf_str(&args), reply);
+    struct al_str name = al_str_of(app->args.pos[0]);
+    if (al_core_tool(app->core, name))
+        snprintf(reply->tool, sizeof reply->tool, "%s", app->args.pos[0]);
+    int r = al_app_call(app, name, al_buf_str(&args), reply);
+    if (app->json)
+        return r;
+    struct al_str text = al_buf_str(&reply->model_text);
+    if (r < 0 && reply->err.code != AL_OK && al_str_starts(text, al_code_name(reply->err.code)))
+        return r; /* the text repeats the error, which is told on standard error */
+    al_say_foreign(app, &reply->text, text, true);
+    if (text.n && text.p[text.n - 1] != '\n')
+        al_buf_addc(&reply->text, '\n');
+    return r;
+}
