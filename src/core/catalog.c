@@ -27,6 +27,7 @@ struct terms {
 struct hit {
     const struct al_tool_entry *entry;
     double score;
+    size_t n_terms; /* of the query, found in it */
 };
 
 static bool is_word(unsigned char c)
@@ -71,20 +72,29 @@ static void split_query(struct al_str query, struct terms *t)
     }
 }
 
-/* 1 for the word itself (or its plural), ½ for its beginning, 0 for none. The best of the text. */
+/* Length of a word without its ending: searches, searching, searched and search are one. */
+static size_t stem(const char *word)
+{
+    static const char *const endings[] = {"ing", "es", "ed", "s", "e"};
+    size_t n = strlen(word);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+        size_t e = strlen(endings[i]);
+        if (n >= e + 3 && memcmp(word + n - e, endings[i], e) == 0)
+            return n - e;
+    }
+    return n;
+}
+
+/* 1 for the word itself, whatever its ending, ½ for its beginning, 0 for none. The best of the text. */
 static double match(struct al_str text, const char *term)
 {
     char word[MAX_TERM];
     double best = 0;
-    size_t n = strlen(term);
+    size_t n = stem(term);
     while (next_word(&text, word) > 0) {
-        if (strncmp(word, term, n) != 0) {
-            size_t w = strlen(word);
-            if (w >= 3 && n == w + 1 && term[w] == 's' && strncmp(word, term, w) == 0)
-                return 1;
+        if (strncmp(word, term, n) != 0)
             continue;
-        }
-        if (!word[n] || (word[n] == 's' && !word[n + 1]))
+        if (stem(word) == n)
             return 1;
         if (n >= 2)
             best = 0.5;
@@ -114,7 +124,7 @@ static double term_score(const struct al_tool_entry *e, const char *term)
            IN_TEXT * text / (0.75 + 0.25 * length);
 }
 
-/* Sum over the terms, each weighted by how few tools know it. Scores of the tools in hits. */
+/* Sum over the terms, each weighted by how few tools know it; more for a tool that knows more of them. */
 static void score(struct hit *hits, size_t n, const struct terms *t)
 {
     double *of_term = al_xcalloc(n + 1, sizeof(*of_term));
@@ -126,9 +136,13 @@ static void score(struct hit *hits, size_t n, const struct terms *t)
         }
         double rarity = known ? 1 + (double)(n - known) / (double)known : 0;
         rarity = rarity > 8 ? 8 : rarity;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             hits[i].score += of_term[i] * rarity;
+            hits[i].n_terms += of_term[i] > 0;
+        }
     }
+    for (size_t i = 0; i < n; i++)
+        hits[i].score *= (double)(hits[i].n_terms * hits[i].n_terms) / (double)(t->n * t->n);
     free(of_term);
 }
 
