@@ -38,12 +38,14 @@ int al_db_error(struct al_db *db, int rc, struct al_err *err)
     return al_detail(err, "%s (%d) %s", detail, rc, db && db->path ? db->path : "");
 }
 
-void al_db_nap(struct al_db *db)
+void al_db_nap(struct al_db *db, int n)
 {
     db->rng ^= db->rng << 13;
     db->rng ^= db->rng >> 7;
     db->rng ^= db->rng << 17;
-    struct timespec t = {0, 200000 + (long)(db->rng % 800000)};
+    /* A row takes about 20 us to write: the first naps are short. */
+    uint64_t half_ns = n < 4 ? UINT64_C(25000) << n : 500000;
+    struct timespec t = {0, (long)(half_ns + db->rng % half_ns)};
     nanosleep(&t, NULL);
 }
 
@@ -61,7 +63,7 @@ static int on_busy(void *ud, int n)
         db->busy_since_ns = al_mono_ns();
     if (waited_enough(db))
         return 0;
-    al_db_nap(db);
+    al_db_nap(db, n);
     return 1;
 }
 
@@ -69,9 +71,9 @@ int al_db_exec_wait(struct al_db *db, const char *sql)
 {
     /* Set first, so that the handler's waiting and ours count together. */
     db->busy_since_ns = al_mono_ns();
-    int rc;
+    int rc, n = 0;
     while (((rc = sqlite3_exec(db->h, sql, NULL, NULL, NULL)) & 0xff) == SQLITE_BUSY && !waited_enough(db))
-        al_db_nap(db);
+        al_db_nap(db, n++);
     db->busy_since_ns = 0;
     return rc;
 }

@@ -28,8 +28,8 @@ struct al_db {
 
 /* Sets err from an SQLite result. Returns -1. */
 int al_db_error(struct al_db *db, int rc, struct al_err *err);
-/* One nap of 0.2 to 1 ms, jittered, so that waiting processes do not march in step. */
-void al_db_nap(struct al_db *db);
+/* The n-th nap in a row: 25 us to 1 ms, jittered, so that waiting processes do not march in step. */
+void al_db_nap(struct al_db *db, int n);
 /* exec that also waits where SQLite reports BUSY without asking the busy handler. An SQLite result. */
 int al_db_exec_wait(struct al_db *db, const char *sql);
 /* Makes a file of mode 0600 whatever the umask is. 1 made, 0 it was there, -1 with errno. */
