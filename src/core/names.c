@@ -20,7 +20,8 @@ static const char *const secret_names[] = {
 };
 
 struct pattern {
-    char *text; /* lower case */
+    char *text; /* lower case; a zero after each part */
+    size_t n;   /* bytes of text, without the last zero */
     size_t n_parts;
     bool lifts;
 };
@@ -63,9 +64,14 @@ static void add(struct al_names *names, const char *text)
     if (n == 0 || n > PATH_MAX)
         return;
     struct pattern p = {.text = al_xmalloc(n + 1), .n_parts = 1, .lifts = lifts};
-    p.text[lower(text, n, p.text)] = 0;
-    for (const char *s = p.text; *s; s++)
-        p.n_parts += *s == '/';
+    p.n = lower(text, n, p.text);
+    p.text[p.n] = 0;
+    for (char *s = p.text; *s; s++) {
+        if (*s != '/')
+            continue;
+        *s = 0;
+        p.n_parts++;
+    }
     names->list = al_xrealloc(names->list, (names->n + 1) * sizeof(*names->list));
     names->list[names->n++] = p;
 }
@@ -100,26 +106,19 @@ void al_names_free(struct al_names *names)
     free(names);
 }
 
-static bool part_matches(const char *pattern, size_t n, struct al_str part)
-{
-    autofree char *one = al_xdup(pattern, n);
-    return al_str_glob(one, part);
-}
-
 /* Whether the pattern's parts match the path's parts that end before `end`, from the last to the first. */
 static bool matches_at(const struct pattern *p, const char *path, size_t end)
 {
-    size_t pattern_end = strlen(p->text);
+    size_t pattern_end = p->n;
     for (size_t left = p->n_parts; left > 0; left--) {
         size_t from = end, pattern_from = pattern_end;
         while (from > 0 && path[from - 1] != '/')
             from--;
-        while (pattern_from > 0 && p->text[pattern_from - 1] != '/')
+        while (pattern_from > 0 && p->text[pattern_from - 1])
             pattern_from--;
-        struct al_str part = {path + from, end - from};
-        if (!part_matches(p->text + pattern_from, pattern_end - pattern_from, part))
+        if (!al_str_glob(p->text + pattern_from, (struct al_str){path + from, end - from}))
             return false;
-        if (left > 1 && (from == 0 || pattern_from == 0))
+        if (left > 1 && from == 0)
             return false;
         end = from ? from - 1 : 0;
         pattern_end = pattern_from ? pattern_from - 1 : 0;
