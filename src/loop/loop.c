@@ -51,6 +51,8 @@ void al_loop_free(struct al_loop *loop)
     while (loop->first) {
         struct al_deferred *d = loop->first;
         loop->first = d->next;
+        if (d->drop)
+            d->drop(d->ud);
         free(d);
     }
     free(loop);
@@ -190,15 +192,21 @@ static void run_deferred(uv_idle_t *h)
     }
 }
 
-void al_defer(struct al_loop *loop, void (*fn)(void *ud), void *ud)
+void al_defer_or_drop(struct al_loop *loop, void (*fn)(void *ud), void (*drop)(void *ud), void *ud)
 {
     struct al_deferred *d = al_xcalloc(1, sizeof(*d));
     d->fn = fn;
+    d->drop = drop;
     d->ud = ud;
     *loop->last = d;
     loop->last = &d->next;
     if (!uv_is_closing((uv_handle_t *)&loop->idle))
         uv_idle_start(&loop->idle, run_deferred);
+}
+
+void al_defer(struct al_loop *loop, void (*fn)(void *ud), void *ud)
+{
+    al_defer_or_drop(loop, fn, NULL, ud);
 }
 
 struct work {

@@ -8,6 +8,7 @@
 
 struct al_deferred {
     void (*fn)(void *ud);
+    void (*drop)(void *ud); /* instead of fn, when the loop is freed first; or NULL */
     void *ud;
     struct al_deferred *next;
 };
@@ -18,6 +19,10 @@ struct al_loop {
     struct al_deferred *first, **last;
     bool running;
 };
+
+/* al_defer; when the loop is freed before its turn, drop(ud) is called instead, to let go of what ud holds.
+ */
+void al_defer_or_drop(struct al_loop *loop, void (*fn)(void *ud), void (*drop)(void *ud), void *ud);
 
 /* al_watch_start with the reason as -errno: EPERM when the descriptor (a regular file) cannot be waited for.
  */

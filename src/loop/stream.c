@@ -34,6 +34,11 @@ void al_stream_release(struct al_stream *s)
     free(s);
 }
 
+void al_stream_drop(void *ud)
+{
+    al_stream_release(ud);
+}
+
 static void stop_reading(struct al_stream *s)
 {
     al_watch_stop(s->read_watch);
@@ -127,7 +132,7 @@ void al_stream_write_error(struct al_stream *s, int error)
     s->sent = 0;
     stop_writing(s);
     al_stream_hold(s);
-    al_defer(s->loop, report_error, s);
+    al_defer_or_drop(s->loop, report_error, al_stream_drop, s);
 }
 
 static void finish_write(struct al_stream *s)

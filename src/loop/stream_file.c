@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "loop/loop_int.h"
 #include "loop/stream_int.h"
 #include "os/fd.h"
 
@@ -59,7 +60,7 @@ static void resume_later(void *ud)
 void al_stream_file_resume(struct al_stream *s)
 {
     al_stream_hold(s);
-    al_defer(s->loop, resume_later, s);
+    al_defer_or_drop(s->loop, resume_later, al_stream_drop, s);
 }
 
 static void write_work(void *ud)

@@ -44,6 +44,7 @@ struct al_stream {
 
 void al_stream_hold(struct al_stream *s);
 void al_stream_release(struct al_stream *s);
+void al_stream_drop(void *ud); /* the same, for a deferred call that never comes */
 /* Hands what a read gave to the owner: bytes, 0 for the end, -errno. */
 void al_stream_deliver(struct al_stream *s, const char *p, ssize_t n);
 void al_stream_write_error(struct al_stream *s, int error);

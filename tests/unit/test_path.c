@@ -406,7 +406,7 @@ static void a_sweeper_never_takes_a_live_write_away(void **state)
     pthread_t thread;
     race_stop = 0;
     assert_int_equal(pthread_create(&thread, NULL, sweeper, NULL), 0);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 100; i++) {
         struct al_err err;
         if (al_path_write_atomic(ws, "busy", AL_STR("text"), 0644, "busy", &err) != 0)
             fail_msg("%s", err.msg);

@@ -336,6 +336,20 @@ static void freeing_in_a_callback_is_the_last_of_it(void **state)
     tmp_remove(&t);
 }
 
+static void a_failure_that_is_never_told_leaks_nothing(void **state)
+{
+    (void)state;
+    struct al_loop *loop = al_loop_new();
+    struct end e;
+    int p[2];
+    assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+    end_open(&e, loop, -1, p[1], 100);
+    close(p[0]);
+    assert_int_equal(al_stream_write(e.s, AL_STR("x")), -1);
+    end_free(&e);
+    al_loop_free(loop); /* before the turn in which it would be told */
+}
+
 static void shared_descriptors_keep_their_flags(void **state)
 {
     (void)state;
@@ -404,6 +418,7 @@ int main(void)
         cmocka_unit_test(pause_holds_back_and_resume_gives_all),
         cmocka_unit_test(files_and_null_devices_are_streams_too),
         cmocka_unit_test(freeing_in_a_callback_is_the_last_of_it),
+        cmocka_unit_test(a_failure_that_is_never_told_leaks_nothing),
         cmocka_unit_test(shared_descriptors_keep_their_flags),
         cmocka_unit_test(a_bad_descriptor_is_an_error_and_stays_the_callers),
     };
