@@ -44,31 +44,33 @@ struct al_vm_spec {
     uint64_t timeout_ms;      /* wall clock; the engine kills at it */
     uint64_t memory_bytes;
     uint32_t stack_bytes;
-    uint32_t max_concurrency; /* nested calls that the script has open at once; more wait in the VM, in order */
-    size_t max_text_bytes;    /* printed text: OUTPUT_LIMIT beyond */
-    size_t max_value_bytes;   /* the value's JSON: OUTPUT_LIMIT beyond */
-    bool legacy_execute;      /* the tool `execute`: there is a global callTool(name, input), the same as tools.call */
+    uint32_t
+        max_concurrency;    /* nested calls that the script has open at once; more wait in the VM, in order */
+    size_t max_text_bytes;  /* printed text: OUTPUT_LIMIT beyond */
+    size_t max_value_bytes; /* the value's JSON: OUTPUT_LIMIT beyond */
+    bool legacy_execute;    /* the tool `execute`: there is a global callTool(name, input), the same as
+                               tools.call */
 };
 
 struct al_vm_end {
-    enum al_code code;        /* AL_OK, or SYNTAX_ERROR SCRIPT_ERROR TIMEOUT MEMORY_LIMIT STACK_LIMIT OUTPUT_LIMIT
-                                 INVALID_RESULT DEADLOCK CANCELLED ENGINE_CRASHED ENGINE_UNAVAILABLE, or the code that an
-                                 uncaught ToolError carried */
-    struct al_str message;    /* for people, the script's own words included; valid UTF-8 */
-    struct al_str hint;       /* may be empty */
-    struct al_str stack;      /* of the script, its own line numbers; may be empty */
-    int line, column;         /* in the script, 1-based; 0 unknown */
-    struct al_str value;      /* JSON; empty when there is none */
-    struct al_str notes;      /* JSON array of strings: "no return value", "2 calls were not awaited", … */
-    struct al_str state;      /* JSON array of [key, value] of the state at the end; empty when unchanged or off */
-    bool security;            /* the kernel refused a system call (SIGSYS) */
+    enum al_code code; /* AL_OK, or SYNTAX_ERROR SCRIPT_ERROR TIMEOUT MEMORY_LIMIT STACK_LIMIT OUTPUT_LIMIT
+                          INVALID_RESULT DEADLOCK CANCELLED ENGINE_CRASHED ENGINE_UNAVAILABLE, or the code
+                          that an uncaught ToolError carried */
+    struct al_str message; /* for people, the script's own words included; valid UTF-8 */
+    struct al_str hint;    /* may be empty */
+    struct al_str stack;   /* of the script, its own line numbers; may be empty */
+    int line, column;      /* in the script, 1-based; 0 unknown */
+    struct al_str value;   /* JSON; empty when there is none */
+    struct al_str notes;   /* JSON array of strings: "no return value", "2 calls were not awaited", … */
+    struct al_str state; /* JSON array of [key, value] of the state at the end; empty when unchanged or off */
+    bool security;       /* the kernel refused a system call (SIGSYS) */
     uint64_t duration_ms, cpu_ms, heap_peak_bytes;
 };
 
 struct al_vm_ops {
-    void (*started)(void *ud, int64_t pid);               /* once, when the VM's process is there; may be NULL */
-    void (*print)(void *ud, struct al_str text);          /* one line, without its line end */
-    void (*progress)(void *ud, struct al_str json);       /* {"completed"?,"total"?,"note"?} */
+    void (*started)(void *ud, int64_t pid);         /* once, when the VM's process is there; may be NULL */
+    void (*print)(void *ud, struct al_str text);    /* one line, without its line end */
+    void (*progress)(void *ud, struct al_str json); /* {"completed"?,"total"?,"note"?} */
     /* A nested call. id is chosen by the VM (a claim), unique among open calls. Answer with al_vm_reply. */
     void (*call)(void *ud, uint32_t id, struct al_str tool, struct al_str args_json);
     /* tools.list / tools.describe, synchronous for the script: append the JSON answer to out. */
@@ -79,9 +81,10 @@ struct al_vm_ops {
 
 struct al_vm;
 /* NULL with ENGINE_UNAVAILABLE when the zygote cannot serve. No callback comes from within this call. */
-struct al_vm *al_vm_start(struct al_engine *e, const struct al_vm_spec *spec, const struct al_vm_ops *ops, void *ud,
-                          struct al_err *err);
-/* result: {"ok":true,"value":JSON} is built here from ok = NULL; with err the promise rejects with a ToolError. */
+struct al_vm *al_vm_start(struct al_engine *e, const struct al_vm_spec *spec, const struct al_vm_ops *ops,
+                          void *ud, struct al_err *err);
+/* result: {"ok":true,"value":JSON} is built here from ok = NULL; with err the promise rejects with a
+ * ToolError. */
 void al_vm_reply(struct al_vm *vm, uint32_t id, struct al_str value_json, const struct al_err *err);
 /* Kills the process by its pidfd. end() follows with CANCELLED (or TIMEOUT when the limit had passed). */
 void al_vm_cancel(struct al_vm *vm);
@@ -89,8 +92,8 @@ void al_vm_cancel(struct al_vm *vm);
 void al_vm_clock_stop(struct al_vm *vm);
 void al_vm_clock_go(struct al_vm *vm);
 
-/* The self-test of `alisio forge status --probe`: a known script, an interrupted loop, a refused system call, each in
- * a fresh VM. Blocking (it runs the loop). 0, or -1 with what failed. */
+/* The self-test of `alisio forge status --probe`: a known script, an interrupted loop, a refused system call,
+ * each in a fresh VM. Blocking (it runs the loop). 0, or -1 with what failed. */
 int al_engine_self_test(struct al_engine *e, struct al_loop *loop, struct al_err *err) AL_MUST_CHECK;
 
 #endif

@@ -1,0 +1,105 @@
+/*
+ * The prelude: what a script finds in its VM. It runs once, in the zygote, before any script; `host` are the
+ * functions of vm_host.c and never leave this closure. The files of this folder are joined in the order that
+ * CMakeLists.txt gives: base, values, inspect, tools, script, web, main.
+ *
+ * A script may replace whatever it likes of the built-in objects. So that it then surprises only itself, all that is
+ * needed later is taken here, as functions that get their `this` as first argument.
+ */
+const uncurry = Function.prototype.bind.bind(Function.prototype.call);
+const { create, defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf, keys } = Object;
+const { ownKeys } = Reflect;
+const { isArray } = Array;
+const { stringify, parse } = JSON;
+const { min, max, floor } = Math;
+const dateNow = Date.now;
+const fromCharCode = String.fromCharCode;
+const fromCodePoint = String.fromCodePoint;
+const ObjectProto = Object.prototype;
+const ArrayProto = Array.prototype;
+const TypedArray = getPrototypeOf(Uint8Array);
+const getter = (o, name) => uncurry(getOwnPropertyDescriptor(o, name).get);
+
+const push = uncurry(ArrayProto.push);
+const join = uncurry(ArrayProto.join);
+const slice = uncurry(String.prototype.slice);
+const indexOf = uncurry(String.prototype.indexOf);
+const lastIndexOf = uncurry(String.prototype.lastIndexOf);
+const startsWith = uncurry(String.prototype.startsWith);
+const endsWith = uncurry(String.prototype.endsWith);
+const repeat = uncurry(String.prototype.repeat);
+const trim = uncurry(String.prototype.trim);
+const trimStart = uncurry(String.prototype.trimStart);
+const trimEnd = uncurry(String.prototype.trimEnd);
+const charCodeAt = uncurry(String.prototype.charCodeAt);
+const codePointAt = uncurry(String.prototype.codePointAt);
+const toLowerCase = uncurry(String.prototype.toLowerCase);
+const exec = uncurry(RegExp.prototype.exec);
+const regExpText = uncurry(RegExp.prototype.toString);
+const functionText = uncurry(Function.prototype.toString);
+const symbolText = uncurry(Symbol.prototype.toString);
+const hasOwn = uncurry(ObjectProto.hasOwnProperty);
+const classText = uncurry(ObjectProto.toString);
+const then = uncurry(Promise.prototype.then);
+const promiseResolve = Promise.resolve.bind(Promise);
+const apply = Reflect.apply;
+
+const mapForEach = uncurry(Map.prototype.forEach);
+const mapSize = getter(Map.prototype, 'size');
+const mapGet = uncurry(Map.prototype.get);
+const mapSet = uncurry(Map.prototype.set);
+const mapDelete = uncurry(Map.prototype.delete);
+const setForEach = uncurry(Set.prototype.forEach);
+const setSize = getter(Set.prototype, 'size');
+const setHas = uncurry(Set.prototype.has);
+const setAdd = uncurry(Set.prototype.add);
+const weakGet = uncurry(WeakMap.prototype.get);
+const weakSet = uncurry(WeakMap.prototype.set);
+const dateValue = uncurry(Date.prototype.getTime);
+const dateText = uncurry(Date.prototype.toISOString);
+const typedLength = getter(TypedArray.prototype, 'length');
+const typedName = getter(TypedArray.prototype, Symbol.toStringTag);
+const bufferLength = getter(ArrayBuffer.prototype, 'byteLength');
+const errorStack = getter(Error.prototype, 'stack');
+const baseEncode = btoa;
+const Bytes = Uint8Array;
+const [M, S, D, E, P, R, B, DV] = [Map, Set, Date, Error, Promise, RegExp, ArrayBuffer, DataView];
+
+const isObject = (v) => typeof v === 'object' && v !== null;
+const noop = () => {};
+
+/* A property as a built-in object has it: not enumerable. */
+function define(o, name, value) {
+    defineProperty(o, name, { value, writable: true, enumerable: false, configurable: true });
+}
+
+/* All matches are needed here and there; String.prototype.split would look at what a script may have changed. */
+function splitLines(text) {
+    const lines = [];
+    for (let from = 0; ;) {
+        const at = indexOf(text, '\n', from);
+        if (at < 0) {
+            push(lines, slice(text, from));
+            return lines;
+        }
+        push(lines, slice(text, from, at));
+        from = at + 1;
+    }
+}
+
+function deepFreeze(v) {
+    if (isObject(v)) {
+        for (const k of ownKeys(v))
+            deepFreeze(v[k]);
+        freeze(v);
+    }
+    return v;
+}
+
+/* The per-run record; made by start. */
+let run = null;
+
+function note(text) {
+    if (run.notes.length < 20)
+        push(run.notes, text);
+}

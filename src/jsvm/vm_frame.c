@@ -1,0 +1,90 @@
+#include "jsvm/vm.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Frames straight between the channel and guest memory. wire/frame.h has the same for buffers in native
+ * memory, which a sealed run does not allocate.
+ */
+
+/* The peer has gone, or is not the one we know: no one is left to tell. */
+_Noreturn static void lost(void)
+{
+    _exit(0);
+}
+
+static void write_all(const char *p, size_t n)
+{
+    while (n) {
+        ssize_t r = write(AL_VM_FD, p, n);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r <= 0)
+            lost();
+        p += r;
+        n -= (size_t)r;
+    }
+}
+
+static void read_all(char *p, size_t n)
+{
+    while (n) {
+        ssize_t r = read(AL_VM_FD, p, n);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r <= 0)
+            lost();
+        p += r;
+        n -= (size_t)r;
+    }
+}
+
+void al_vm_send(uint8_t type, struct al_str a, struct al_str b, struct al_str c)
+{
+    static char small[4096];
+    size_t at = AL_FRAME_HEADER;
+    uint64_t n = (uint64_t)a.n + b.n + c.n;
+    if (n > UINT32_MAX)
+        lost();
+    struct al_str part[3] = {a, b, c};
+    memset(small, 0, AL_FRAME_HEADER);
+    for (int i = 0; i < 4; i++)
+        small[i] = (char)(n >> (8 * i) & 0xff);
+    small[4] = (char)type;
+    small[5] = AL_FRAME_VERSION;
+    for (int i = 0; i < 3; i++) {
+        if (part[i].n > sizeof small - at) {
+            write_all(small, at);
+            at = 0;
+        }
+        if (part[i].n > sizeof small) {
+            write_all(part[i].p, part[i].n);
+        } else if (part[i].n) {
+            memcpy(small + at, part[i].p, part[i].n);
+            at += part[i].n;
+        }
+    }
+    write_all(small, at);
+}
+
+void al_vm_receive(struct al_vm_in *ret)
+{
+    unsigned char h[AL_FRAME_HEADER];
+    read_all((char *)h, sizeof h);
+    uint32_t n = (uint32_t)h[0] | (uint32_t)h[1] << 8 | (uint32_t)h[2] << 16 | (uint32_t)h[3] << 24;
+    if (h[5] != AL_FRAME_VERSION || h[6] || h[7] || n > AL_VM_DATA_MAX + AL_VM_SCRIPT_MAX + 4096)
+        lost();
+    *ret = (struct al_vm_in){.type = h[4], .n = n};
+    if (n == 0)
+        return;
+    /* The text of a script or a result that does not even fit: the same as a script that keeps too much. */
+    ret->p = al_vm_alloc(n);
+    char *to = ret->p ? al_vm_view(ret->p, n) : NULL;
+    if (!to) {
+        al_vm.grow_refused = true;
+        al_vm_trap(WASM_RT_TRAP_UNREACHABLE);
+    }
+    read_all(to, n);
+}

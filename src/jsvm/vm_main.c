@@ -1,0 +1,186 @@
+#include "base/text.h"
+#include "jsvm/engine.h"
+#include "jsvm/vm.h"
+#include "os/fd.h"
+#include "sandbox/seccomp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * The zygote: a fresh exec of this binary with an empty environment and one descriptor. It builds the VM,
+ * seals itself, and from then on does one thing: it turns a request into a process, whose parent is the host.
+ */
+
+#define NATIVE_ROOM \
+    ((uint64_t)16 << 20) /* data beyond the guest's memory that a run may map: in truth next to none */
+
+static struct sock_fprog *seal_zygote, *seal_run;
+static uint64_t data_bytes; /* private data of the zygote itself, as RLIMIT_DATA counts it */
+static pid_t host_pid;
+
+static void say(const struct al_vm_reply_msg *m)
+{
+    while (write(AL_VM_FD, m, sizeof *m) < 0 && errno == EINTR)
+        ;
+}
+
+_Noreturn static void fail(const char *why)
+{
+    struct al_vm_reply_msg m = {.kind = AL_VM_FAILED};
+    snprintf(m.text, sizeof m.text, "%s", why);
+    say(&m);
+    _exit(1);
+}
+
+/* VmData of /proc/self/status: what RLIMIT_DATA is compared with. */
+static uint64_t own_data_bytes(void)
+{
+    autobuf struct al_buf text = AL_BUF_INIT(64 << 10);
+    autofd int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || al_fd_read_all(fd, &text) < 0)
+        return (uint64_t)64 << 20;
+    ptrdiff_t at = al_str_find(al_buf_str(&text), AL_STR("VmData:"));
+    int64_t kib = 64 << 10;
+    if (at >= 0) {
+        struct al_str s = al_str_trim((struct al_str){text.p + at + 7, text.n - (size_t)at - 7});
+        ptrdiff_t space = al_str_find(s, AL_STR(" "));
+        if (space > 0)
+            al_parse_int((struct al_str){s.p, (size_t)space}, 0, 1 << 30, &kib);
+    }
+    return (uint64_t)kib << 10;
+}
+
+/* After this, localtime_r answers from memory. */
+static void load_time_zone(const char *tz)
+{
+    struct tm tm;
+    time_t now = 0;
+    if (tz)
+        setenv("TZ", tz, 1);
+    tzset();
+    localtime_r(&now, &tm);
+}
+
+static void build(const char *tz)
+{
+    char why[200];
+    struct al_err err = {0};
+    if (prctl(PR_SET_DUMPABLE, 0) < 0 || !al_vm_trap_init())
+        fail("the kernel refuses the zygote's first steps");
+    load_time_zone(tz);
+    if (!al_vm_instantiate())
+        fail("the engine does not start");
+    if (!al_vm_prelude_build(why, sizeof why))
+        fail(why);
+    al_vm.first_pages = al_vm.q.w2c_memory.pages;
+    if (al_seal_build(AL_SEAL_ZYGOTE, &seal_zygote, &err) < 0 ||
+        al_seal_build(AL_SEAL_RUN, &seal_run, &err) < 0)
+        fail(err.msg);
+    data_bytes = own_data_bytes();
+    int r = al_seal_load(seal_zygote);
+    if (r < 0) {
+        snprintf(why, sizeof why, "the kernel refuses the filter: error %d", -r);
+        fail(why);
+    }
+}
+
+static void limit(int what, uint64_t n)
+{
+    struct rlimit r = {n, n};
+    if (setrlimit((__rlimit_resource_t)what, &r) < 0)
+        _exit(1);
+}
+
+/* In the new process: nothing of the zygote's but its memory. */
+_Noreturn static void become_run(int channel, int page, const struct al_vm_request *req)
+{
+    al_vm.page = mmap(NULL, sizeof *al_vm.page, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
+    if (al_vm.page == MAP_FAILED)
+        _exit(1);
+    al_vm.page->pid = getpid();
+    al_vm.page->heap_peak = (uint64_t)al_vm.q.w2c_memory.pages << 16;
+    /* The parent is the host. Had it died before the first call, no signal would ever come. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != host_pid)
+        _exit(1);
+    if (dup3(channel, AL_VM_FD, 0) < 0 || close_range(AL_VM_FD + 1, ~0u, 0) < 0)
+        _exit(1);
+#ifndef AL_ASAN
+    if (close_range(0, AL_VM_FD - 1, 0) < 0)
+        _exit(1);
+    limit(RLIMIT_DATA, data_bytes + req->memory_bytes + AL_VM_GUEST_SLACK + AL_VM_DATA_MAX + NATIVE_ROOM);
+#endif
+    (void)req;
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_NOFILE, AL_VM_FD + 1);
+    if (al_seal_load(seal_run) < 0)
+        _exit(1);
+    al_vm.sealed = true;
+    al_vm.entered = true;
+    al_vm_run();
+}
+
+static void fork_run(const struct al_vm_request *req, int channel, int page)
+{
+    struct clone_args how = {.flags = CLONE_PARENT};
+    struct al_vm_reply_msg m = {.kind = AL_VM_FORKED, .seq = req->seq};
+    long pid = syscall(SYS_clone3, &how, sizeof how);
+    if (pid == 0)
+        become_run(channel, page, req);
+    m.pid = pid < 0 ? -errno : pid;
+    say(&m);
+}
+
+/* One request with its two descriptors. False: the host has gone, or says nonsense. */
+static bool next_request(struct al_vm_request *req, int fds[2])
+{
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(2 * sizeof(int))];
+    } control;
+    struct iovec iov = {req, sizeof *req};
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t n;
+    do {
+        n = recvmsg(AL_VM_FD, &m, MSG_CMSG_CLOEXEC);
+    } while (n < 0 && errno == EINTR);
+    struct cmsghdr *c = n == (ssize_t)sizeof *req ? CMSG_FIRSTHDR(&m) : NULL;
+    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
+        c->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+        return false;
+    memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
+    return true;
+}
+
+/* argv: alisio __js-zygote HOST-PID [TZ]   descriptor 3: control socket */
+int al_zygote_main(int argc, char **argv)
+{
+    struct al_vm_request req;
+    int fds[2];
+    int64_t pid = 0;
+    if (argc < 3 || !al_parse_int(al_str_of(argv[2]), 1, INT32_MAX, &pid) || getppid() != (pid_t)pid)
+        return 2;
+    host_pid = (pid_t)pid;
+    build(argc > 3 ? argv[3] : NULL);
+    say(&(struct al_vm_reply_msg){.kind = AL_VM_READY});
+    while (next_request(&req, fds)) {
+        fork_run(&req, fds[0], fds[1]);
+        close(fds[0]);
+        close(fds[1]);
+    }
+    _exit(0);
+}
