@@ -22,6 +22,7 @@ int al_db_error(struct al_db *db, int rc, struct al_err *err)
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
         al_fail(err, AL_INTERNAL, "the database file is damaged or no database");
+        al_hint(err, "move it away, or put a copy in its place (one from before a migration ends in .bak)");
         break;
     case SQLITE_FULL:
         al_fail(err, AL_INTERNAL, "the database cannot grow: the disk is full");
@@ -206,6 +207,16 @@ void al_db_checkpoint(struct al_db *db)
 {
     /* PASSIVE never waits, so that it may fail to do everything; the next one goes on. */
     sqlite3_wal_checkpoint_v2(db->h, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+void al_db_checkpoint_file(const char *path)
+{
+    sqlite3 *h = NULL;
+    /* A connection learns by reading that the file has a WAL. */
+    if (sqlite3_open_v2(path, &h, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
+        sqlite3_exec(h, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL) == SQLITE_OK)
+        sqlite3_wal_checkpoint_v2(h, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    sqlite3_close_v2(h);
 }
 
 static void end_tx(struct al_db *db)

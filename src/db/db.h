@@ -22,6 +22,8 @@ void al_db_close(struct al_db *db);
 int al_db_exec(struct al_db *db, const char *sql, struct al_err *err) AL_MUST_CHECK;
 int64_t al_db_changes(struct al_db *db);
 void al_db_checkpoint(struct al_db *db); /* PASSIVE: waits for nobody */
+/* The same through a connection of its own, so from any thread, while the file stays open elsewhere. */
+void al_db_checkpoint_file(const char *path);
 
 /* BEGIN IMMEDIATE … COMMIT. With sync, the transaction is on the disk when commit returns (synchronous FULL
  * for it). */

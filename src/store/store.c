@@ -72,11 +72,11 @@ static int open_dir(struct al_store *s, const char *dir, struct al_err *err)
 
 static int open_db(struct al_store *s, const char *db_path, struct al_err *err)
 {
-    autofree char *own = join(s->dir, "sessions.sqlite");
-    const char *path = db_path ? db_path : own;
-    struct al_db_opts opts = {.network_fs =
-                                  al_fs_is_network(s->dir) || (db_path && al_fs_is_network(db_path))};
-    return al_db_open(path, &opts, &s->db, err);
+    s->db_path = db_path ? al_xstrdup(db_path) : join(s->dir, "sessions.sqlite");
+    if (!s->db_path)
+        return al_fail(err, AL_INVALID_INPUT, "the path of the state folder is too long");
+    struct al_db_opts opts = {.network_fs = al_fs_is_network(s->db_path)};
+    return al_db_open(s->db_path, &opts, &s->db, err);
 }
 
 static int start(struct al_store *s, const char *dir, const char *db_path, struct al_err *err)
@@ -116,6 +116,7 @@ void al_store_close(struct al_store *s)
     al_store_host_end(s);
     free(s->dir);
     free(s->hosts);
+    free(s->db_path);
     free(s);
 }
 
@@ -127,6 +128,11 @@ const char *al_store_dir(const struct al_store *s)
 const char *al_store_host_id(const struct al_store *s)
 {
     return s->host_id;
+}
+
+const char *al_store_db_path(const struct al_store *s)
+{
+    return s->db_path;
 }
 
 int al_store_lock_fd(const struct al_store *s)

@@ -177,7 +177,9 @@ int al_store_trust_each(struct al_store *s,
 int al_store_purge_before(struct al_store *s, int64_t cutoff_ms, struct al_err *err) AL_MUST_CHECK;
 /* Deletes every row of a workspace. Count of runs. BUSY while one is live. */
 int al_store_purge_workspace(struct al_store *s, const char *workspace, struct al_err *err) AL_MUST_CHECK;
-/* PASSIVE checkpoint; fine on any thread?: no, in the loop's thread only. */
+/* PASSIVE checkpoint in the loop's thread: milliseconds, since it waits for the disk. From a worker thread:
+ * al_db_checkpoint_file(al_store_db_path(s)). Without either, a commit does it at 4,000 pages of WAL. */
+const char *al_store_db_path(const struct al_store *s);
 void al_store_checkpoint(struct al_store *s);
 
 /* Copies JSON text with values under keys that match token|secret|password|authorization|api.?key (any case)

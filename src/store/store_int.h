@@ -7,7 +7,7 @@
 
 struct al_store {
     struct al_db *db;
-    char *dir, *hosts; /* hosts: <dir>/hosts */
+    char *dir, *hosts, *db_path; /* hosts: <dir>/hosts */
     char host_id[AL_ID_MAX];
     int lock_fd;
 };

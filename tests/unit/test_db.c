@@ -271,6 +271,25 @@ static void a_synced_transaction_is_on_the_disk_at_commit(void **state)
     al_db_close(db);
 }
 
+static void a_checkpoint_moves_the_wal_into_the_file(void **state)
+{
+    struct dir *d = *state;
+    struct al_err err = {0};
+    struct al_db *db = open_db(d);
+    OK(al_db_exec(db, "CREATE TABLE t(x); INSERT INTO t VALUES(zeroblob(100000))", &err));
+    struct stat before, after;
+    assert_int_equal(stat(d->file, &before), 0);
+    al_db_checkpoint_file(d->file);
+    assert_int_equal(stat(d->file, &after), 0);
+    assert_true(before.st_size < 100000 && after.st_size > 100000);
+    OK(al_db_exec(db, "INSERT INTO t VALUES(zeroblob(100000))", &err));
+    al_db_checkpoint(db);
+    assert_int_equal(stat(d->file, &after), 0);
+    assert_true(after.st_size > 200000);
+    assert_value(db, "SELECT count(*) FROM t", "2");
+    al_db_close(db);
+}
+
 static void a_held_lock_is_waited_for_and_then_busy(void **state)
 {
     struct dir *d = *state;
@@ -469,6 +488,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(read_only_reads_only, setup, teardown),
         cmocka_unit_test_setup_teardown(transactions_commit_and_roll_back, setup, teardown),
         cmocka_unit_test_setup_teardown(a_synced_transaction_is_on_the_disk_at_commit, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_checkpoint_moves_the_wal_into_the_file, setup, teardown),
         cmocka_unit_test_setup_teardown(a_held_lock_is_waited_for_and_then_busy, setup, teardown),
         cmocka_unit_test_setup_teardown(statements_are_cached_and_nest, setup, teardown),
         cmocka_unit_test_setup_teardown(values_come_back_as_they_were, setup, teardown),
