@@ -54,7 +54,7 @@ static int allow_prctl(scmp_filter_ctx c)
     static const unsigned options[] = {PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NAME,
                                        PR_SET_SECCOMP};
     for (size_t i = 0; i < COUNT(options); i++) {
-        int r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, options[i]));
+        int r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, options[i], 0));
         if (r < 0)
             return r;
     }

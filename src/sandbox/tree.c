@@ -121,10 +121,12 @@ static void signal_node(const struct node *n, int signum, struct al_buf *nodes, 
         int r = al_pidfd_kill(pidfd, signum);
         if (r == -EPERM)
             count->refused++;
+        else if (f.state != 'T' && f.state != 't')
+            count->moving++;
         /* One call for a whole group: faster than what multiplies in it. No group reaches out of the tree,
          * since the program began in a session of its own. */
-        if (r == 0 && signum == SIGKILL && f.pgrp > 1 && f.pgrp != getpgrp())
-            kill((pid_t)-f.pgrp, SIGKILL);
+        if (r == 0 && (signum == SIGKILL || signum == SIGSTOP) && f.pgrp > 1 && f.pgrp != getpgrp())
+            kill((pid_t)-f.pgrp, signum);
     }
     add_children(nodes, n->pid);
 }
@@ -132,7 +134,7 @@ static void signal_node(const struct node *n, int signum, struct al_buf *nodes, 
 int al_tree_signal(int signum, struct al_tree_count *ret)
 {
     autobuf struct al_buf nodes = AL_BUF_INIT((MAX_PIDS + 1) * sizeof(struct node));
-    *ret = (struct al_tree_count){0, 0};
+    *ret = (struct al_tree_count){0};
     int r = add_children(&nodes, getpid());
     if (r < 0)
         return r;

@@ -7,10 +7,11 @@
 struct al_tree_count {
     size_t alive;   /* processes found that are no zombies */
     size_t refused; /* of these: the kernel did not let us signal them */
+    size_t moving;  /* of these: neither stopped nor refused before this call */
 };
 
-/* Signals every descendant once, parents before children; with SIGKILL their process groups too. What is made
- * while this looks is found by the next call. 0, or -errno when /proc cannot be read. */
+/* Signals every descendant once, parents before children; with SIGKILL and SIGSTOP their process groups too.
+ * What is made while this looks is found by the next call. 0, or -errno when /proc cannot be read. */
 int al_tree_signal(int signum, struct al_tree_count *ret);
 
 #endif
