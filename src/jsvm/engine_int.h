@@ -2,6 +2,7 @@
 #ifndef AL_JSVM_ENGINE_INT_H
 #define AL_JSVM_ENGINE_INT_H
 
+#include "base/arena.h"
 #include "jsvm/engine.h"
 #include "jsvm/proto.h"
 #include "wire/frame.h"
@@ -87,6 +88,10 @@ void al_vm_zygote_gone(struct al_vm *vm, const struct al_zygote *z);
 void al_vm_kill(struct al_vm *vm, enum al_vm_cause cause);
 void al_vm_take_down(struct al_vm *vm); /* kills, reaps and ends it, now */
 void al_vm_queue(struct al_vm *vm, uint8_t type, struct al_str payload);
+
+/* run_end.c: views in end lie in the arena, or in the run's own buffers. */
+struct al_exit;
+void al_vm_make_end(struct al_vm *vm, const struct al_exit *how, struct al_arena *a, struct al_vm_end *end);
 
 /* frames.c */
 void al_vm_take_frame(struct al_vm *vm, const struct al_frame *f);

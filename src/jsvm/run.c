@@ -1,14 +1,12 @@
 #include "base/ident.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "jsvm/engine_int.h"
 #include "os/fd.h"
 #include "os/spawn.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -200,117 +198,6 @@ void al_vm_cancel(struct al_vm *vm)
     al_vm_kill(vm, late ? AL_CAUSE_TIMEOUT : AL_CAUSE_CANCELLED);
 }
 
-/* Codes that a run may claim for itself. What only the host can know is not among them. */
-static enum al_code claimed_code(struct al_str name)
-{
-    enum al_code code = al_code_find(name.p, name.n);
-    switch (code) {
-    case AL_TIMEOUT:
-        return AL_TOOL_TIMEOUT;
-    case AL_CANCELLED:
-    case AL_INTERRUPTED:
-    case AL_ENGINE_UNAVAILABLE:
-        return AL_TOOL_ERROR;
-    case AL_OK:
-        return AL_SCRIPT_ERROR;
-    default:
-        return code;
-    }
-}
-
-/* A member as valid UTF-8, cut: hostile text, for people. */
-static struct al_str claimed_text(struct al_arena *a, const struct al_json *v, const char *key, size_t most)
-{
-    struct al_str s = al_utf8_cut(al_json_get_text(v, key), most);
-    char *copy = s.n ? al_arena_dup(a, s) : NULL;
-    return copy ? (struct al_str){copy, s.n} : (struct al_str){"", 0};
-}
-
-static void end_as_said(struct al_vm *vm, struct al_arena *a, struct al_vm_end *end)
-{
-    const struct al_json *v = NULL, *notes;
-    int64_t n;
-    end->code = AL_ENGINE_CRASHED;
-    end->message = AL_STR("the VM process ended with words that make no sense");
-    if (al_json_parse(a, al_buf_str(&vm->last), &v, NULL) < 0)
-        return;
-    const struct al_json *code = al_json_get(v, "code");
-    end->code = code ? claimed_code(code->str) : AL_OK;
-    end->message = claimed_text(a, v, "message", 16 << 10);
-    end->hint = claimed_text(a, v, "hint", 2 << 10);
-    end->stack = claimed_text(a, v, "stack", 16 << 10);
-    if (al_json_int(al_json_get(v, "line"), 0, 10000000, &n))
-        end->line = (int)n;
-    if (al_json_int(al_json_get(v, "column"), 0, 10000000, &n))
-        end->column = (int)n;
-    notes = al_json_get(v, "notes");
-    bool all_text = notes && notes->type == AL_JSON_ARRAY && notes->n > 0;
-    al_json_each(it, notes) all_text = all_text && al_json_is_string(it);
-    if (all_text)
-        end->notes = notes->raw;
-    end->value = al_buf_str(&vm->value);
-    if (end->code == AL_OK)
-        end->state = al_buf_str(&vm->state);
-}
-
-static struct al_str text_of(struct al_arena *a, const char *fmt, ...)
-{
-    va_list ap;
-    char text[512];
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    const char *copy = al_arena_dup(a, al_str_of(text));
-    return al_str_of(copy ? copy : "");
-}
-
-static void end_by_host(struct al_vm *vm, struct al_arena *a, struct al_vm_end *end)
-{
-    switch (vm->cause) {
-    case AL_CAUSE_TIMEOUT:
-        end->code = AL_TIMEOUT;
-        end->message =
-            text_of(a, "the script ran longer than its %llu ms", (unsigned long long)vm->timeout_ms);
-        if (vm->n_open)
-            end->hint = text_of(
-                a, "%u nested call%s still pending; ask for a longer timeoutMs, or do less in one script",
-                vm->n_open, vm->n_open == 1 ? " was" : "s were");
-        else
-            end->hint = text_of(a, "ask for a longer timeoutMs, or do less in one script");
-        break;
-    case AL_CAUSE_CANCELLED:
-        end->code = AL_CANCELLED;
-        end->message = text_of(a, "the run was cancelled");
-        break;
-    case AL_CAUSE_OUTPUT:
-        end->code = AL_OUTPUT_LIMIT;
-        end->message = text_of(a, "the script printed more than %zu bytes", vm->max_text_bytes);
-        end->hint = text_of(a, "print less, or write it to a file with a tool");
-        break;
-    case AL_CAUSE_NO_START:
-        end->code = AL_ENGINE_UNAVAILABLE;
-        end->message = text_of(a, "the JavaScript engine cannot serve: %s", vm->lie);
-        end->hint = text_of(a, "alisio forge status");
-        break;
-    default:
-        end->code = AL_ENGINE_CRASHED;
-        end->message = text_of(a, "the VM process broke its protocol: %s", vm->lie);
-        end->hint = text_of(a, "alisio forge status");
-    }
-}
-
-static void end_by_exit(struct al_arena *a, struct al_vm_end *end, const struct al_exit *how)
-{
-    end->code = AL_ENGINE_CRASHED;
-    end->hint = text_of(a, "alisio forge status");
-    if (end->security)
-        end->message = text_of(a, "the VM process made a system call that it may not make, and was killed");
-    else if (how->exited)
-        end->message = text_of(a, "the VM process ended without a result");
-    else
-        end->message = text_of(a, "the VM process was killed by signal %d", how->signal);
-}
-
 static void vm_free(struct al_vm *vm)
 {
     if (vm->link) {
@@ -340,34 +227,16 @@ static void vm_free(struct al_vm *vm)
     free(vm);
 }
 
-static uint64_t heap_peak(const struct al_vm *vm)
-{
-    struct al_vm_page page = {0};
-    if (pread(vm->page, &page, sizeof page, 0) != (ssize_t)sizeof page)
-        return 0;
-    return page.heap_peak < (uint64_t)4 << 30 ? page.heap_peak : (uint64_t)4 << 30;
-}
-
 /* The process is reaped, or never was: tells the owner, once, and is gone. */
 static void finish(struct al_vm *vm, const struct al_exit *how)
 {
     autoarena struct al_arena a = AL_ARENA_INIT((size_t)4 << 20);
-    struct al_vm_end end = {
-        .duration_ms = (al_mono_ns() - vm->start_ns) / 1000000,
-        .cpu_ms = how->cpu_ms,
-        .heap_peak_bytes = heap_peak(vm),
-        .security = !how->exited && how->signal == SIGSYS,
-    };
+    struct al_vm_end end = {0};
     /* All of its ends are closed: what it has said lies in our buffer, and there is no more. */
     while (vm->cause == AL_CAUSE_NONE && !vm->ended && read_once(vm))
         ;
     al_vm_flush_progress(vm);
-    if (vm->cause != AL_CAUSE_NONE)
-        end_by_host(vm, &a, &end);
-    else if (vm->ended)
-        end_as_said(vm, &a, &end);
-    else
-        end_by_exit(&a, &end, how);
+    al_vm_make_end(vm, how, &a, &end);
     const struct al_vm_ops *ops = vm->ops;
     void *ud = vm->ud;
     vm->ops = NULL;

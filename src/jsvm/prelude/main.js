@@ -74,6 +74,7 @@ function stateJson() {
 
 function end(what, value, state) {
     run.over = true;
+    flushProgress();
     if (run.notes.length)
         what.notes = run.notes;
     const refused = host.end(stringify(what), value, state);
@@ -158,7 +159,8 @@ function compile(code) {
 
 function start(code, input, alisio, tools, state, flags, maxOpen, seed) {
     run = { source: code, notes: [], body: false, shift: 0, value: '', failure: undefined, over: false, state: undefined,
-        before: state, calls: new M(), queue: [], first: 0, open: 0, maxOpen, progressAt: -1e9 };
+        before: state, calls: new M(), queue: [], first: 0, open: 0, maxOpen, progress: '',
+        progressAt: -1e9 };
     define(Math, 'random', randomFrom(seed));
     const began = host.now();
     performance.now = () => host.now() - began;

@@ -192,29 +192,39 @@ function makeTools(json) {
     return callable(o, '');
 }
 
-/* Twenty-odd a second leave here; the host has its own limit. */
-const PROGRESS_MS = 40;
+/* A run sends forty a second, and at its end what it held back; the host has its own limit. */
+const PROGRESS_MS = 25;
+
+function progressJson(what) {
+    const out = create(null);
+    if (isObject(what)) {
+        for (const k of ['completed', 'total']) {
+            const n = what[k];
+            if (typeof n === 'number' && n - n === 0)
+                out[k] = n;
+        }
+        if (what.note !== undefined)
+            out.note = slice(show(what.note), 0, 500);
+    } else if (what !== undefined) {
+        out.note = slice(show(what), 0, 500);
+    }
+    return stringify(out);
+}
+
+function flushProgress() {
+    if (run.progress)
+        host.progress(run.progress);
+    run.progress = '';
+}
 
 function progress(what) {
     try {
-        const out = create(null);
-        if (isObject(what)) {
-            for (const k of ['completed', 'total']) {
-                const n = what[k];
-                if (typeof n === 'number' && n - n === 0)
-                    out[k] = n;
-            }
-            if (what.note !== undefined)
-                out.note = slice(show(what.note), 0, 500);
-        } else if (what !== undefined) {
-            out.note = slice(show(what), 0, 500);
-        }
+        run.progress = progressJson(what);
         const now = host.now();
-        const last = out.completed !== undefined && out.completed === out.total;
-        if (now - run.progressAt < PROGRESS_MS && !last)
+        if (now - run.progressAt < PROGRESS_MS)
             return;
         run.progressAt = now;
-        host.progress(stringify(out));
+        flushProgress();
     } catch {
         /* never an error of the script */
     }
