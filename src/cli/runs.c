@@ -17,20 +17,34 @@ struct listing {
     struct al_jw w;
 };
 
+/* On a terminal the time for today and the date for before, so that there is room for titles. */
+static void say_when(const struct al_app *app, struct al_buf *out, int64_t wall_ms)
+{
+    char then[AL_TIME_MAX], now[AL_TIME_MAX];
+    if (!app->width || wall_ms <= 0) {
+        al_say_time(out, wall_ms);
+        return;
+    }
+    al_time_local(then, wall_ms);
+    al_time_local(now, al_wall_ms());
+    if (strncmp(then, now, 10) == 0)
+        al_buf_adds(out, then + 11);
+    else
+        al_buf_add(out, then, 10);
+}
+
 static bool list_run(void *ud, const struct al_run *run)
 {
     struct listing *l = ud;
     autobuf struct al_buf cell = AL_BUF_INIT(4096);
     al_table_add(&l->table, run->id);
     al_table_add_style(&l->table, run->status, al_run_style(run->status));
-    al_say_time(&cell, run->created_ms);
+    say_when(l->app, &cell, run->created_ms);
     al_table_add_str(&l->table, al_buf_str(&cell));
     al_buf_clear(&cell);
     if (run->started_ms && run->ended_ms >= run->started_ms)
         al_text_duration(&cell, (uint64_t)(run->ended_ms - run->started_ms));
     al_table_add_str(&l->table, al_buf_str(&cell));
-    al_table_addf(&l->table, "%lld", (long long)run->n_calls);
-    al_table_add(&l->table, run->kind);
     if (run->title && *run->title)
         al_table_add(&l->table, run->title);
     else
@@ -41,7 +55,7 @@ static bool list_run(void *ud, const struct al_run *run)
 
 int al_cmd_runs_list(struct al_app *app, struct al_reply *reply)
 {
-    static const char *const heads[] = {"ID", "STATUS", "STARTED", "TOOK", "CALLS", "KIND", "TITLE", NULL};
+    static const char *const heads[] = {"ID", "STATUS", "STARTED", "TOOK", "TITLE", NULL};
     struct listing l = {.app = app};
     if (al_app_workspace(app, &reply->err) < 0 || al_app_store(app, &reply->err) < 0)
         return -1;
@@ -49,8 +63,8 @@ int al_cmd_runs_list(struct al_app *app, struct al_reply *reply)
                                    .session = app->args.value[AL_FLAG_SESSION],
                                    .failed_only = al_args_has(&app->args, AL_FLAG_FAILED)};
     al_table_init(&l.table, heads);
-    l.table.fixed = 1;
-    l.table.right = 1u << 3 | 1u << 4;
+    l.table.fixed = 1u | 1u << 1 | 1u << 2 | 1u << 3;
+    l.table.right = 1u << 3;
     al_jw_init(&l.w, &reply->structured);
     al_jw_obj(&l.w);
     al_jw_key(&l.w, "runs");

@@ -129,8 +129,7 @@ static void stop(void *ud)
 
 static void follow(struct logs *l)
 {
-    struct al_loop *loop = al_app_loop(l->app);
-    al_app_catch_signals(l->app, stop, l);
+    struct al_loop *loop = l->app->loop;
     struct al_timer *timer = al_timer_every(loop, POLL_MS, poll_once, l);
     al_loop_run(loop);
     al_timer_stop(timer);
@@ -146,9 +145,13 @@ int al_cmd_runs_logs(struct al_app *app, struct al_reply *reply)
     al_jw_obj(&l.w);
     al_jw_key(&l.w, "events");
     al_jw_arr(&l.w);
+    bool following = al_args_has(&app->args, AL_FLAG_FOLLOW);
+    if (following)
+        al_app_catch_signals(app, stop, &l);
     l.failed = look(&l) < 0 || read_new(&l) < 0;
-    if (!l.failed && !l.ended && al_args_has(&app->args, AL_FLAG_FOLLOW))
+    if (!l.failed && !l.ended && following)
         follow(&l);
+    app->on_signal = NULL;
     al_jw_end(&l.w);
     al_jw_end(&l.w);
     al_buf_free(&l.out);

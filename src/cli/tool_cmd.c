@@ -117,12 +117,30 @@ static int read_args(struct al_app *app, struct al_buf *out, struct al_err *err)
     return 0;
 }
 
+/* A tool that --read-only takes away is refused, not unknown: a person named it. */
+static bool taken_away(const struct al_app *app, const char *name)
+{
+    if (!al_core_policy(app->core)->read_only)
+        return false;
+    for (size_t i = 0; i < al_core_n_tools(app->core); i++) {
+        const struct al_tool *tool = al_core_tool_at(app->core, i);
+        if (strcmp(tool->name, name) == 0)
+            return !al_core_tool_registered(app->core, tool);
+    }
+    return false;
+}
+
 static const struct al_tool *find_tool(struct al_app *app, struct al_err *err)
 {
     const char *name = app->args.pos[0];
     const struct al_tool *tool = al_core_tool(app->core, al_str_of(name));
     if (tool)
         return tool;
+    if (taken_away(app, name)) {
+        al_fail(err, AL_PERMISSION_DENIED, "%s changes things, and this is --read-only", name);
+        al_hint(err, "leave --read-only out");
+        return NULL;
+    }
     autobuf struct al_buf near = AL_BUF_INIT(1024);
     al_core_close_names(app->core, al_str_of(name), &near);
     al_fail(err, AL_TOOL_NOT_FOUND, "there is no tool %.130s", name);
@@ -231,9 +249,11 @@ int al_cmd_tool_call(struct al_app *app, struct al_reply *reply)
         return -1;
     if (al_args_has(&app->args, AL_FLAG_EXPLAIN))
         return explain(app, al_buf_str(&args), reply);
+    const struct al_tool *tool = find_tool(app, &reply->err);
+    if (!tool)
+        return -1;
     struct al_str name = al_str_of(app->args.pos[0]);
-    if (al_core_tool(app->core, name))
-        snprintf(reply->tool, sizeof reply->tool, "%s", app->args.pos[0]);
+    snprintf(reply->tool, sizeof reply->tool, "%s", tool->name);
     int r = al_app_call(app, name, al_buf_str(&args), reply);
     if (app->json)
         return r;
