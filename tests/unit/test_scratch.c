@@ -331,9 +331,10 @@ static void a_removed_folder_is_made_again_under_the_same_descriptor(void **stat
     t->s = make(t, t->session, 1000);
     struct al_err err = {.code = AL_OK};
     int fd = fd_of(t->s);
-    autofree char *root = root_of(t);
+    char name[32];
+    snprintf(name, sizeof(name), "alisio-%u", (unsigned)geteuid());
     autofd int base = open(t->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    assert_int_equal(al_path_remove_tree(base, strrchr(root, '/') + 1), 0);
+    assert_int_equal(al_path_remove_tree(base, name), 0);
     assert_int_equal(fd_of(t->s), fd);
     assert_int_equal(al_scratch_write(t->s, "a", AL_STR("x"), &err), 0);
     assert_int_equal(al_scratch_bytes(t->s), 1);
