@@ -60,7 +60,7 @@ static bool waited_enough(struct al_db *db)
 static int on_busy(void *ud, int n)
 {
     struct al_db *db = ud;
-    if (n == 0 && !db->busy_since_ns)
+    if (n == 0 && !db->waiting)
         db->busy_since_ns = al_mono_ns();
     if (waited_enough(db))
         return 0;
@@ -70,12 +70,13 @@ static int on_busy(void *ud, int n)
 
 int al_db_exec_wait(struct al_db *db, const char *sql)
 {
-    /* Set first, so that the handler's waiting and ours count together. */
+    /* The handler's waiting and ours count together. */
+    db->waiting = true;
     db->busy_since_ns = al_mono_ns();
     int rc, n = 0;
     while (((rc = sqlite3_exec(db->h, sql, NULL, NULL, NULL)) & 0xff) == SQLITE_BUSY && !waited_enough(db))
         al_db_nap(db, n++);
-    db->busy_since_ns = 0;
+    db->waiting = false;
     return rc;
 }
 
@@ -158,6 +159,7 @@ int al_db_open(const char *path, const struct al_db_opts *opts, struct al_db **r
     bool fresh = is_empty(path);
     struct al_db *db = al_xcalloc(1, sizeof *db);
     db->opts = *opts;
+    db->wal_fd = -1;
     db->path = al_xstrdup(path);
     al_random(&db->rng, sizeof db->rng);
     db->rng |= 1;
@@ -182,6 +184,8 @@ void al_db_close(struct al_db *db)
         free(s);
     }
     sqlite3_close_v2(db->h);
+    if (db->wal_fd >= 0)
+        close(db->wal_fd);
     free(db->path);
     free(db);
 }
@@ -189,7 +193,6 @@ void al_db_close(struct al_db *db)
 int al_db_exec(struct al_db *db, const char *sql, struct al_err *err)
 {
     int rc = sqlite3_exec(db->h, sql, NULL, NULL, NULL);
-    db->busy_since_ns = 0;
     return rc == SQLITE_OK ? 0 : al_db_error(db, rc, err);
 }
 
@@ -219,29 +222,47 @@ void al_db_checkpoint_file(const char *path)
     sqlite3_close_v2(h);
 }
 
-static void end_tx(struct al_db *db)
+/*
+ * A commit at level FULL would wait for the disk while it holds the write lock, and every other process with
+ * it. So the commit is a plain one, and what it wrote is synced afterwards: a checkpoint that comes between
+ * syncs it as well, before the WAL is used anew. While our connection is open, nobody removes the file.
+ */
+static int open_wal(struct al_db *db, struct al_err *err)
 {
-    db->in_tx = false;
-    if (db->synced && !db->opts.network_fs)
-        sqlite3_exec(db->h, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
-    db->synced = false;
+    autobuf struct al_buf wal = AL_BUF_INIT(8192);
+    al_buf_addf(&wal, "%s-wal%c", db->path, 0);
+    db->wal_fd = wal.p ? openat(AT_FDCWD, wal.p, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (db->wal_fd < 0)
+        return al_fail_errno(err, AL_INTERNAL, errno, "the database's log cannot be opened");
+    /* Its name must be on the disk, too. */
+    char *slash = strrchr(wal.p, '/');
+    if (slash)
+        slash[slash == wal.p] = '\0';
+    int dir = openat(AT_FDCWD, slash ? wal.p : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int r = dir < 0 ? -1 : fsync(dir), saved = errno;
+    if (dir >= 0)
+        close(dir);
+    return r < 0 ? al_fail_errno(err, AL_INTERNAL, saved, "the database's folder cannot be synced") : 0;
+}
+
+static int sync_wal(struct al_db *db, struct al_err *err)
+{
+    if (db->wal_fd < 0 && open_wal(db, err) < 0)
+        return -1;
+    if (fdatasync(db->wal_fd) < 0)
+        return al_fail_errno(err, AL_INTERNAL, errno, "the database cannot be synced to the disk");
+    return 0;
 }
 
 int al_db_begin(struct al_db *db, bool sync, struct al_err *err)
 {
     if (db->in_tx)
         return al_fail(err, AL_INTERNAL, "a transaction within a transaction");
-    /* SQLite takes the level only outside a transaction. */
-    if (sync && !db->opts.network_fs)
-        sqlite3_exec(db->h, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
-    db->synced = sync;
     int rc = al_db_exec_wait(db, "BEGIN IMMEDIATE");
-    if (rc != SQLITE_OK) {
-        al_db_error(db, rc, err);
-        end_tx(db);
-        return -1;
-    }
+    if (rc != SQLITE_OK)
+        return al_db_error(db, rc, err);
     db->in_tx = true;
+    db->sync = sync;
     return 0;
 }
 
@@ -255,16 +276,17 @@ int al_db_commit(struct al_db *db, struct al_err *err)
         al_db_rollback(db);
         return -1;
     }
-    end_tx(db);
-    return 0;
+    db->in_tx = false;
+    /* A rollback journal is always at level FULL here. */
+    return db->sync && !db->opts.network_fs ? sync_wal(db, err) : 0;
 }
 
 void al_db_rollback(struct al_db *db)
 {
     if (!db->in_tx)
         return;
+    db->in_tx = false;
     /* Some failures (a full disk) have rolled back already. */
     if (!sqlite3_get_autocommit(db->h))
         sqlite3_exec(db->h, "ROLLBACK", NULL, NULL, NULL);
-    end_tx(db);
 }

@@ -25,8 +25,8 @@ void al_db_checkpoint(struct al_db *db); /* PASSIVE: waits for nobody */
 /* The same through a connection of its own, so from any thread, while the file stays open elsewhere. */
 void al_db_checkpoint_file(const char *path);
 
-/* BEGIN IMMEDIATE … COMMIT. With sync, the transaction is on the disk when commit returns (synchronous FULL
- * for it). */
+/* BEGIN IMMEDIATE … COMMIT. With sync, the transaction is on the disk when commit returns; nobody else waits
+ * for that. */
 int al_db_begin(struct al_db *db, bool sync, struct al_err *err) AL_MUST_CHECK;
 int al_db_commit(struct al_db *db, struct al_err *err) AL_MUST_CHECK;
 void al_db_rollback(struct al_db *db); /* no-op outside a transaction */

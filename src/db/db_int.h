@@ -18,7 +18,9 @@ struct al_db {
     char *path;
     struct al_db_opts opts;
     struct al_stmt *cache;
-    bool in_tx, synced; /* synced: synchronous is FULL until the transaction ends */
+    bool in_tx, sync;
+    int wal_fd;   /* for syncing; -1 until the first time */
+    bool waiting; /* al_db_exec_wait counts the time */
     uint64_t busy_since_ns;
     uint64_t rng;
 };

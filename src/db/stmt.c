@@ -49,7 +49,6 @@ void al_bind_null(struct al_stmt *s, int i)
 int al_step(struct al_stmt *s, struct al_err *err)
 {
     int rc = sqlite3_step(s->h);
-    s->db->busy_since_ns = 0;
     if (rc == SQLITE_ROW)
         return 1;
     if (rc != SQLITE_DONE)

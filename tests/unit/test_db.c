@@ -17,9 +17,12 @@
 
 /* Ours are called instead of libc's, so that a test sees what reached the disk. */
 static int n_syncs;
+static void (*while_syncing)(void);
 int fdatasync(int fd)
 {
     n_syncs++;
+    if (while_syncing)
+        while_syncing();
     return (int)syscall(SYS_fdatasync, fd);
 }
 int fsync(int fd)
@@ -271,6 +274,34 @@ static void a_synced_transaction_is_on_the_disk_at_commit(void **state)
     al_db_close(db);
 }
 
+static sqlite3 *beside;
+static int beside_rc;
+
+static void write_beside(void)
+{
+    beside_rc = sqlite3_exec(beside, "INSERT INTO t VALUES(2)", NULL, NULL, NULL);
+}
+
+static void others_write_while_a_transaction_is_synced(void **state)
+{
+    struct dir *d = *state;
+    struct al_err err = {0};
+    struct al_db *db = open_db(d);
+    OK(al_db_exec(db, "CREATE TABLE t(x)", &err));
+    assert_int_equal(sqlite3_open(d->file, &beside), SQLITE_OK); /* without a busy handler */
+    OK(al_db_begin(db, true, &err));
+    OK(al_db_exec(db, "INSERT INTO t VALUES(1)", &err));
+    beside_rc = -1;
+    while_syncing = write_beside;
+    int r = al_db_commit(db, &err);
+    while_syncing = NULL;
+    assert_int_equal(r, 0);
+    assert_int_equal(beside_rc, SQLITE_OK);
+    sqlite3_close(beside);
+    assert_value(db, "SELECT count(*) FROM t", "2");
+    al_db_close(db);
+}
+
 static void a_checkpoint_moves_the_wal_into_the_file(void **state)
 {
     struct dir *d = *state;
@@ -488,6 +519,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(read_only_reads_only, setup, teardown),
         cmocka_unit_test_setup_teardown(transactions_commit_and_roll_back, setup, teardown),
         cmocka_unit_test_setup_teardown(a_synced_transaction_is_on_the_disk_at_commit, setup, teardown),
+        cmocka_unit_test_setup_teardown(others_write_while_a_transaction_is_synced, setup, teardown),
         cmocka_unit_test_setup_teardown(a_checkpoint_moves_the_wal_into_the_file, setup, teardown),
         cmocka_unit_test_setup_teardown(a_held_lock_is_waited_for_and_then_busy, setup, teardown),
         cmocka_unit_test_setup_teardown(statements_are_cached_and_nest, setup, teardown),
