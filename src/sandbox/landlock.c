@@ -92,29 +92,6 @@ static int read_interp(const char *program, char out[PATH_MAX])
     return 0;
 }
 
-/* git runs itself anew, for submodules, from its exec-path: beside bin, in lib or libexec. */
-static int allow_exec_path(int rules, const char *real_git)
-{
-    static const char *const places[] = {"lib/git-core/git", "libexec/git-core/git"};
-    char root[PATH_MAX], path[PATH_MAX];
-    snprintf(root, sizeof(root), "%s", real_git);
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(root, '/');
-        if (!slash)
-            return 0;
-        *slash = 0;
-    }
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        int n = snprintf(path, sizeof(path), "%s/%s", root, places[i]);
-        if (n < 0 || (size_t)n >= sizeof(path))
-            continue;
-        int r = allow(rules, path, FS_EXECUTE | FS_READ_FILE);
-        if (r < 0 && r != -ENOENT && r != -ENOTDIR)
-            return r;
-    }
-    return 0;
-}
-
 static int add_git_rules(int rules, const char *git_path, int abi)
 {
     char interp[PATH_MAX];
@@ -130,19 +107,24 @@ static int add_git_rules(int rules, const char *git_path, int abi)
         r = allow(rules, real, FS_EXECUTE | FS_READ_FILE);
     if (r == 0 && interp[0])
         r = allow(rules, interp, FS_EXECUTE | FS_READ_FILE);
-    return r < 0 ? r : allow_exec_path(rules, real);
+    return r;
 }
 
-/* Landlock knows TCP only. git that reads a repository needs no socket of any kind. */
-static int no_sockets(struct al_err *err)
+/*
+ * What Landlock leaves open. It knows TCP only, and git that reads a repository needs no socket of any kind.
+ * And the loader, which must be executable for git to start, runs any file that is named to it: a repository
+ * would name the loader as its textconv. So execve is closed altogether; git itself starts by execveat, which
+ * it never calls.
+ */
+static int close_the_rest(struct al_err *err)
 {
     struct sock_fprog *prog = NULL;
-    if (al_seal_build(AL_SEAL_OFFLINE, &prog, err) < 0)
+    if (al_seal_build(AL_SEAL_GIT, &prog, err) < 0)
         return -1;
     int r = al_seal_load(prog);
     al_seal_free(prog);
     if (r < 0)
-        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -r, "cannot close the network for git");
+        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -r, "cannot filter the system calls of git");
     return 0;
 }
 
@@ -163,5 +145,5 @@ int al_landlock_seal_git(const char *git_path, struct al_err *err)
         return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -r, "cannot make Landlock rules for git");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_landlock_restrict_self, rules, 0) < 0)
         return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, errno, "cannot apply Landlock rules");
-    return no_sockets(err);
+    return close_the_rest(err);
 }

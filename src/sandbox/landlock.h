@@ -8,9 +8,10 @@
 int al_landlock_abi(void);
 
 /*
- * For git: read everywhere, write nowhere but /dev/null, EXECUTE only for git's own binaries (git_path and the git of its
- * exec-path) and the loader, no network. So no filter, hook, fsmonitor, textconv or external diff of a repository can run.
- * Restricts the calling thread and what it starts. 0 or -1 with err.
+ * For git that reads: read everywhere, write nowhere but /dev/null, EXECUTE only for git and its loader, no sockets, and
+ * execve refused. So no filter, hook, fsmonitor, textconv or external diff of a repository can run. git itself is then
+ * started by execveat: al_spawn with an exec_fd that was opened before. It cannot start itself anew either: pass
+ * --ignore-submodules=dirty. Restricts the calling thread and what it starts. 0 or -1 with err.
  */
 int al_landlock_seal_git(const char *git_path, struct al_err *err) AL_MUST_CHECK;
 

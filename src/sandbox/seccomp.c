@@ -94,9 +94,10 @@ static int deny(scmp_filter_ctx c, const int *calls, size_t n)
     return 0;
 }
 
-static int rules_offline(scmp_filter_ctx c)
+static int rules_git(scmp_filter_ctx c)
 {
     static const int calls[] = {
+        SCMP_SYS(execve),
         SCMP_SYS(socket),
         SCMP_SYS(io_uring_setup),
         SCMP_SYS(ptrace),
@@ -141,7 +142,7 @@ static int export(scmp_filter_ctx c, struct sock_fprog **ret)
 
 int al_seal_build(enum al_seal kind, struct sock_fprog **ret, struct al_err *err)
 {
-    scmp_filter_ctx c = seccomp_init(kind == AL_SEAL_OFFLINE ? SCMP_ACT_ALLOW : SCMP_ACT_KILL_PROCESS);
+    scmp_filter_ctx c = seccomp_init(kind == AL_SEAL_GIT ? SCMP_ACT_ALLOW : SCMP_ACT_KILL_PROCESS);
     if (!c)
         return al_fail(err, AL_ENGINE_UNAVAILABLE, "cannot build a system call filter");
     /* Also the way round: 32-bit and x32 numbers mean other calls. */
@@ -151,7 +152,7 @@ int al_seal_build(enum al_seal kind, struct sock_fprog **ret, struct al_err *err
     else if (r == 0 && kind == AL_SEAL_ZYGOTE)
         r = rules_zygote(c);
     else if (r == 0)
-        r = rules_offline(c);
+        r = rules_git(c);
     if (r == 0)
         r = export(c, ret);
     seccomp_release(c);

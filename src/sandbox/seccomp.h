@@ -9,7 +9,7 @@ struct sock_fprog;
 enum al_seal {
     AL_SEAL_ZYGOTE, /* may clone runs and talk to the host; nothing else */
     AL_SEAL_RUN,    /* read, write, memory without PROT_EXEC, clock, exit; default KILL_PROCESS */
-    AL_SEAL_OFFLINE, /* everything but sockets, tracing and namespaces, which fail with EACCES: for helper programs */
+    AL_SEAL_GIT, /* all but sockets, tracing, namespaces and execve (execveat stays), which fail with EACCES */
 };
 
 /* Builds the program; free with al_seal_free. */

@@ -89,11 +89,17 @@ static int start(struct supervisor *s)
     static const struct al_fd_map fds[] = {{0, 0}, {1, 1}, {2, 2}};
     struct al_err err;
     int pidfd = -1;
-    if (s->seal_git && al_landlock_seal_git(s->program, &err) < 0)
-        return al_landlock_abi() == 0 ? -ENOSYS : -EACCES;
+    autofd int sealed_fd = -1; /* a sealed program starts by descriptor only */
+    if (s->seal_git) {
+        sealed_fd = open(s->program, O_PATH | O_CLOEXEC);
+        if (sealed_fd < 0)
+            return -errno;
+        if (al_landlock_seal_git(s->program, &err) < 0)
+            return al_landlock_abi() == 0 ? -ENOSYS : -EACCES;
+    }
     struct al_spawn how = {
-        .path = s->program,
-        .exec_fd = -1,
+        .path = s->seal_git ? NULL : s->program,
+        .exec_fd = sealed_fd,
         .argv = s->argv,
         .envp = environ,
         .cwd_fd = -1,

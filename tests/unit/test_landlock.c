@@ -29,11 +29,12 @@ static int in_seal(int (*fn)(const char *dir), const char *dir)
     return WEXITSTATUS(st);
 }
 
-static int try_exec(const char *path, const char *arg)
+static int try_exec(const char *path, int exec_fd, const char *arg)
 {
     char *const argv[] = {(char *)path, (char *)arg, NULL};
     static char *const env[] = {NULL};
-    struct al_spawn how = {.path = path, .exec_fd = -1, .argv = argv, .envp = env, .cwd_fd = -1};
+    struct al_spawn how = {
+        .path = exec_fd < 0 ? path : NULL, .exec_fd = exec_fd, .argv = argv, .envp = env, .cwd_fd = -1};
     struct al_err err;
     struct al_exit e;
     pid_t pid;
@@ -74,13 +75,20 @@ static int probe(const char *dir)
     fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (fd < 0 || write(fd, "x", 1) != 1)
         return 8;
-    if (try_exec("/bin/sh", "-c") != -EACCES || try_exec("/usr/bin/env", NULL) != -EACCES)
+    if (try_exec("/bin/sh", -1, "-c") != -EACCES || try_exec(git, -1, "--version") != -EACCES)
         return 9;
     snprintf(path, sizeof(path), "%s/script", dir);
-    if (try_exec(path, NULL) != -EACCES)
-        return 10;
-    if (try_exec(git, "--version") != 0)
+    const char *const others[] = {"/bin/sh", "/usr/bin/env", path}; /* not by descriptor either */
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        fd = open(others[i], O_PATH | O_CLOEXEC);
+        if (fd < 0 || try_exec("x", fd, NULL) != -EACCES)
+            return 10;
+        close(fd);
+    }
+    fd = open(git, O_PATH | O_CLOEXEC);
+    if (fd < 0 || try_exec("git", fd, "--version") != 0)
         return 11;
+    close(fd);
     if (socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EACCES)
         return 12;
     if (socket(AF_INET6, SOCK_DGRAM, 0) >= 0 || socket(AF_UNIX, SOCK_STREAM, 0) >= 0)
@@ -98,7 +106,7 @@ static void the_seal_holds(void **state)
     set_mode(t.fd, "script", 0755);
     char script[600];
     snprintf(script, sizeof(script), "%s/script", t.path);
-    assert_int_equal(try_exec(script, NULL), 0); /* it would run */
+    assert_int_equal(try_exec(script, -1, NULL), 0); /* it would run */
     assert_int_equal(in_seal(probe, t.path), 0);
     tmp_remove(&t);
 }
@@ -219,6 +227,41 @@ static void a_repository_runs_nothing(void **state)
     }
 }
 
+/* The loader may be executed, since git needs it; it must not become a way to run a file of the repository.
+ */
+static void the_loader_runs_nothing_for_a_repository(void **state)
+{
+    (void)state;
+    static const char loader[] = "/lib64/ld-linux-x86-64.so.2";
+    static const char *const diff[] = {"diff", "sub/prog", NULL};
+    if (access(loader, X_OK) != 0)
+        skip();
+    for (int seal = 0; seal < 2; seal++) {
+        struct tmp t;
+        struct result r;
+        struct al_buf prog = AL_BUF_INIT(64 << 20);
+        tmp_make(&t);
+        GIT(&t, "init", "-q");
+        mkdirat(t.fd, "sub", 0755);
+        autofd int from = open("/bin/true", O_RDONLY | O_CLOEXEC);
+        assert_int_equal(al_fd_read_all(from, &prog), 0);
+        autofd int to = openat(t.fd, "sub/prog", O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+        assert_int_equal(al_fd_write_all(to, al_buf_str(&prog)), 0);
+        al_buf_free(&prog);
+        put_file(t.fd, ".gitattributes", "* diff=evil\n");
+        GIT(&t, "add", "-N", "sub/prog");
+        GIT(&t, "config", "diff.evil.textconv", loader);
+        run_git(&r, &t, seal, diff);
+        /* The program prints nothing and ends well: where it runs, so does the diff. */
+        assert_int_equal(r.end.exit_status == 0, !seal);
+        if (seal)
+            assert_non_null(strstr(r.err, "Permission denied"));
+        free(r.out);
+        free(r.err);
+        tmp_remove(&t);
+    }
+}
+
 static void git_works_in_the_seal(void **state)
 {
     (void)state;
@@ -226,19 +269,26 @@ static void git_works_in_the_seal(void **state)
     struct result r;
     static const char *const status[] = {"--no-optional-locks", "-c", "core.fsmonitor=false", "status",
                                          "--porcelain",         NULL};
-    static const char *const diff[] = {"-c", "core.fsmonitor=false", "diff", "--no-ext-diff", "--no-textconv",
-                                       NULL};
+    static const char *const diff[] = {
+        "-c", "core.fsmonitor=false", "diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
+        NULL};
     tmp_make(&t);
     hostile_repository(&t);
     unlinkat(t.fd, ".gitattributes", 0);
+    GIT(&t, "init", "-q", "module");
+    GIT(&t, "-C", "module", "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-q",
+        "--allow-empty", "-m", "x");
+    GIT(&t, "-c", "advice.addEmbeddedRepo=false", "add", "module");
     run_git(&r, &t, true, status);
-    assert_int_equal(r.end.exit_status, 0);
+    if (r.end.exit_status != 0)
+        fail_msg("%s", r.err);
     assert_non_null(strstr(r.out, " M a.txt\n"));
     assert_non_null(strstr(r.out, "?? evil\n"));
     free(r.out);
     free(r.err);
     run_git(&r, &t, true, diff);
-    assert_int_equal(r.end.exit_status, 0);
+    if (r.end.exit_status != 0)
+        fail_msg("%s", r.err);
     assert_non_null(strstr(r.out, "-one\n+changed\n"));
     free(r.out);
     free(r.err);
@@ -253,6 +303,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_seal_holds),
         cmocka_unit_test(a_git_that_is_no_program_is_an_error),
         cmocka_unit_test(a_repository_runs_nothing),
+        cmocka_unit_test(the_loader_runs_nothing_for_a_repository),
         cmocka_unit_test(git_works_in_the_seal),
     };
     al_self_open();

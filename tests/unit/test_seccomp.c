@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-static struct sock_fprog *run_prog, *zygote_prog, *offline_prog;
+static struct sock_fprog *run_prog, *zygote_prog, *git_prog;
 static int channel[2];
 static char page[8192] __attribute__((aligned(4096)));
 
@@ -205,7 +205,7 @@ static void a_run_below_a_zygote_is_sealed_further(void **state)
     assert_string_equal(b, "run");
 }
 
-static void a_helper_program_has_no_network(void **state)
+static void a_sealed_git_has_no_network_and_starts_nothing(void **state)
 {
     (void)state;
     const struct call table[] = {
@@ -214,13 +214,14 @@ static void a_helper_program_has_no_network(void **state)
         {"io_uring", SYS_io_uring_setup, 1, P(page), 0, 0, 0, 0},
         {"ptrace", SYS_ptrace, 0, 0, 0, 0, 0, 0},
         {"unshare", SYS_unshare, CLONE_NEWUSER, 0, 0, 0, 0, 0},
+        {"execve", SYS_execve, P("/bin/true"), 0, 0, 0, 0, 0},
     };
     const struct call open_call = {"openat", SYS_openat, AT_FDCWD, P("/etc/passwd"), O_RDONLY, 0, 0, 0};
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        if (end_of(offline_prog, NULL, &table[i]) != 13)
+        if (end_of(git_prog, NULL, &table[i]) != 13)
             fail_msg("%s is let through", table[i].name);
     }
-    assert_int_equal(end_of(offline_prog, NULL, &open_call), 0);
+    assert_int_equal(end_of(git_prog, NULL, &open_call), 0);
 }
 
 /* What the filter answers to a call, without a process: the program interpreted as the kernel would. */
@@ -273,7 +274,7 @@ static void calls_of_another_architecture_are_killed(void **state)
 #else
     const uint32_t own = AUDIT_ARCH_AARCH64, others[] = {AUDIT_ARCH_ARM, AUDIT_ARCH_X86_64};
 #endif
-    const struct sock_fprog *progs[] = {run_prog, zygote_prog, offline_prog};
+    const struct sock_fprog *progs[] = {run_prog, zygote_prog, git_prog};
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(verdict(progs[i], own, SYS_read), SECCOMP_RET_ALLOW);
         for (size_t j = 0; j < 2; j++)
@@ -291,18 +292,18 @@ int main(void)
         cmocka_unit_test(a_run_may_do_next_to_nothing),
         cmocka_unit_test(a_zygote_may_do_what_it_needs),
         cmocka_unit_test(a_run_below_a_zygote_is_sealed_further),
-        cmocka_unit_test(a_helper_program_has_no_network),
+        cmocka_unit_test(a_sealed_git_has_no_network_and_starts_nothing),
         cmocka_unit_test(calls_of_another_architecture_are_killed),
     };
     if (pipe2(channel, O_CLOEXEC | O_NONBLOCK) < 0 || al_seal_build(AL_SEAL_RUN, &run_prog, &err) < 0 ||
         al_seal_build(AL_SEAL_ZYGOTE, &zygote_prog, &err) < 0 ||
-        al_seal_build(AL_SEAL_OFFLINE, &offline_prog, &err) < 0) {
+        al_seal_build(AL_SEAL_GIT, &git_prog, &err) < 0) {
         fprintf(stderr, "%s\n", err.msg);
         return 1;
     }
     int r = cmocka_run_group_tests(tests, NULL, NULL);
     al_seal_free(run_prog);
     al_seal_free(zygote_prog);
-    al_seal_free(offline_prog);
+    al_seal_free(git_prog);
     return r;
 }
