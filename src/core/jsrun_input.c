@@ -1,0 +1,267 @@
+#include "base/text.h"
+#include "core/jsrun_int.h"
+#include "os/fd.h"
+#include "os/path.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+static int bad(struct al_err *err, const char *field, const char *what)
+{
+    al_fail(err, AL_INVALID_INPUT, "%s: %s", field, what);
+    return al_hint(err, "the field to mend is %s", field);
+}
+
+static void read_limits(struct jsrun *r)
+{
+    const struct al_config *c = al_core_config(r->core);
+    struct jsrun_limits *l = &r->limits;
+    int64_t most = al_config_int(c, AL_OPT_FORGE_JAVASCRIPT_MAX_TIMEOUT_MS);
+    int64_t usual = al_config_int(c, AL_OPT_FORGE_JAVASCRIPT_TIMEOUT_MS);
+    l->timeout_ms = (uint64_t)(usual < most ? usual : most);
+    l->memory_bytes = (uint64_t)al_config_int(c, AL_OPT_FORGE_JAVASCRIPT_MEMORY_BYTES);
+    l->stack_bytes = (uint32_t)al_config_int(c, AL_OPT_FORGE_JAVASCRIPT_STACK_BYTES);
+    l->max_calls = (unsigned)al_config_int(c, AL_OPT_FORGE_JAVASCRIPT_MAX_TOOL_CALLS);
+    l->max_concurrency = (uint32_t)al_config_int(c, AL_OPT_FORGE_JAVASCRIPT_MAX_CONCURRENCY);
+    l->max_output_chars = (size_t)al_config_int(c, AL_OPT_FORGE_JAVASCRIPT_MAX_OUTPUT_CHARS);
+    l->max_state_bytes = (size_t)al_config_int(c, AL_OPT_FORGE_STATE_MAX_TOTAL_BYTES);
+    r->state_on = !r->legacy && al_config_bool(c, AL_OPT_FORGE_STATE_ENABLED);
+    if (r->legacy) {
+        l->timeout_ms = JSRUN_EXECUTE_TIMEOUT_MS;
+        l->max_calls = JSRUN_EXECUTE_CALLS;
+    }
+}
+
+static int read_timeout(struct jsrun *r, const struct al_json *v, struct al_err *err)
+{
+    if (!v)
+        return 0;
+    int64_t most = al_config_int(al_core_config(r->core), AL_OPT_FORGE_JAVASCRIPT_MAX_TIMEOUT_MS), ms;
+    if (!al_json_int(v, 1, most, &ms)) {
+        al_fail(err, AL_INVALID_INPUT, "timeoutMs: an integer from 1 to %lld is wanted", (long long)most);
+        return al_hint(err, "the field to mend is timeoutMs; its ceiling is forge.javascript.maxTimeoutMs");
+    }
+    r->limits.timeout_ms = (uint64_t)ms;
+    return 0;
+}
+
+static int check_code(struct jsrun *r, const char *field, struct al_err *err)
+{
+    if (al_str_trim(r->code).n == 0)
+        return bad(err, field, "there is no code in it");
+    if (r->code.n > JSRUN_MAX_CODE_BYTES || al_utf8_count(r->code) > JSRUN_MAX_CODE_CHARS)
+        return bad(err, field, "code may have at most 200,000 characters");
+    if (!al_utf8_valid(r->code))
+        return bad(err, field, "code must be UTF-8 text");
+    return 0;
+}
+
+/* Any ".." is refused, also one that would stay inside: what a script's place is should be plain to see. */
+static bool has_dotdot(struct al_str path)
+{
+    for (size_t i = 0, from = 0; i <= path.n; i++) {
+        if (i < path.n && path.p[i] != '/')
+            continue;
+        if (i - from == 2 && path.p[from] == '.' && path.p[from + 1] == '.')
+            return true;
+        from = i + 1;
+    }
+    return false;
+}
+
+/* Every failure of codePath is INVALID_INPUT, whatever the layer below calls it. */
+static int bad_path(struct al_err *err, const struct al_err *why)
+{
+    char msg[sizeof why->msg];
+    snprintf(msg, sizeof msg, "%s", why->msg);
+    al_fail(err, AL_INVALID_INPUT, "codePath: %s", msg);
+    return al_hint(err,
+                   "the field to mend is codePath: the name of a file in the scratchpad, as \"plan.js\"");
+}
+
+static int open_code(struct jsrun *r, struct al_str path, int *ret_fd, struct al_err *err)
+{
+    struct al_scratch *scratch = al_core_scratch(r->core);
+    if (!scratch)
+        return bad(err, "codePath", "there is no scratchpad (forge.scratch.enabled is false)");
+    if (al_str_starts(path, "scratch:")) {
+        path.p += 8;
+        path.n -= 8;
+    }
+    if (path.n == 0 || path.p[0] == '/')
+        return bad(err, "codePath", "a path inside the scratchpad is wanted, as \"plan.js\"");
+    if (has_dotdot(path))
+        return bad(err, "codePath", "\"..\" has no place in it");
+    struct al_err why = {0};
+    autobuf struct al_buf rel = AL_BUF_INIT(8192), shown = AL_BUF_INIT(8192);
+    if (al_path_normalize(path, &rel, &why) < 0)
+        return bad_path(err, &why);
+    jscut_line(al_buf_str(&rel), 200, &shown);
+    al_buf_addc(&rel, '\0');
+    al_buf_addc(&shown, '\0');
+    int dir = al_scratch_fd(scratch, &why);
+    if (dir < 0)
+        return bad_path(err, &why);
+    /* O_NONBLOCK: a pipe that lies there must not stop us. */
+    if (al_path_open(dir, rel.p, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, shown.p, ret_fd, &why) < 0)
+        return bad_path(err, &why);
+    return 0;
+}
+
+static int read_code_path(struct jsrun *r, struct al_str path, struct al_err *err)
+{
+    autofd int fd = -1;
+    if (open_code(r, path, &fd, err) < 0)
+        return -1;
+    struct stat st;
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return bad(err, "codePath", "it names no file");
+    if (st.st_size > (off_t)JSRUN_MAX_CODE_BYTES)
+        return bad(err, "codePath", "code may have at most 200,000 characters");
+    al_buf_init(&r->code_file, JSRUN_MAX_CODE_BYTES);
+    if (al_fd_read_all(fd, &r->code_file) < 0)
+        return bad(err, "codePath", "the file cannot be read");
+    r->code = al_buf_str(&r->code_file);
+    if (al_str_starts(r->code, "\xef\xbb\xbf")) {
+        r->code.p += 3;
+        r->code.n -= 3;
+    }
+    return check_code(r, "codePath", err);
+}
+
+static int read_code(struct jsrun *r, const struct al_json *args, struct al_err *err)
+{
+    const struct al_json *code = al_json_get(args, "code"), *path = al_json_get(args, "codePath");
+    if (!code == !path) {
+        al_fail(err, AL_INVALID_INPUT, "%s",
+                code ? "code and codePath exclude each other" : "there is no code");
+        return al_hint(err, "give exactly one of the fields code (the script itself) and codePath (a file in "
+                            "the scratchpad)");
+    }
+    if (path)
+        return read_code_path(r, al_json_get_text(args, "codePath"), err);
+    r->code = al_json_get_text(args, "code");
+    return check_code(r, "code", err);
+}
+
+static int read_uses(struct jsrun *r, const struct al_json *v, struct al_err *err)
+{
+    if (!v)
+        return 0;
+    if (v->type != AL_JSON_ARRAY || v->n > JSRUN_MAX_USES)
+        return bad(err, "uses", "a list of at most 10 tool names is wanted");
+    al_json_each(name, v)
+    {
+        if (!al_json_is_string(name) || name->str.n == 0 || name->str.n > 130)
+            return bad(err, "uses", "each of it is the name of a tool");
+        const struct al_tool *tool = al_core_tool(r->core, name->str);
+        if (!tool) {
+            autobuf struct al_buf close = AL_BUF_INIT(256);
+            al_core_close_names(r->core, name->str, &close);
+            autobuf struct al_buf shown = AL_BUF_INIT(600);
+            jscut_line(name->str, 130, &shown);
+            al_fail(err, AL_INVALID_INPUT, "uses: there is no tool \"%.*s\"", AL_FMT(al_buf_str(&shown)));
+            return al_hint(err, "the field to mend is uses%s%.*s", close.n ? "; " : "",
+                           AL_FMT(al_buf_str(&close)));
+        }
+        if (tool->not_callable)
+            return bad(err, "uses", "it names a tool that scripts cannot call");
+        r->uses[r->n_uses++] = al_arena_dup(&r->arena, name->str);
+    }
+    return 0;
+}
+
+static int read_title(struct jsrun *r, const struct al_json *args, struct al_err *err)
+{
+    struct al_str title = al_json_get_text(args, "title");
+    if (al_utf8_count(title) > JSRUN_MAX_TITLE)
+        return bad(err, "title", "at most 200 characters are wanted");
+    if (title.n)
+        r->title = al_arena_dup(&r->arena, title);
+    return 0;
+}
+
+int jsrun_read_input(struct jsrun *r, struct al_err *err)
+{
+    const struct al_json *args = r->call->args;
+    static const char *const known[] = {"code", "codePath", "uses", "title", "input", "timeoutMs"};
+    al_json_each(v, args)
+    {
+        bool found = false;
+        for (size_t i = 0; i < (r->legacy ? 1 : sizeof known / sizeof known[0]); i++)
+            found |= al_str_is(v->key, known[i]);
+        if (found)
+            continue;
+        autobuf struct al_buf shown = AL_BUF_INIT(400);
+        jscut_line(v->key, 60, &shown);
+        al_buf_addc(&shown, '\0');
+        return bad(err, shown.p, "there is no such field");
+    }
+    read_limits(r);
+    if (read_code(r, args, err) < 0 || read_timeout(r, al_json_get(args, "timeoutMs"), err) < 0 ||
+        read_title(r, args, err) < 0 || read_uses(r, al_json_get(args, "uses"), err) < 0)
+        return -1;
+    const struct al_json *input = al_json_get(args, "input");
+    if (input)
+        r->input = input->raw;
+    return 0;
+}
+
+void jsrun_limits_json(const struct jsrun *r, struct al_buf *out)
+{
+    const struct jsrun_limits *l = &r->limits;
+    struct al_jw w;
+    al_jw_init(&w, out);
+    al_jw_obj(&w);
+    al_jw_kint(&w, "timeoutMs", (int64_t)l->timeout_ms);
+    al_jw_kint(&w, "memoryBytes", (int64_t)l->memory_bytes);
+    al_jw_kint(&w, "stackBytes", l->stack_bytes);
+    al_jw_kint(&w, "maxToolCalls", l->max_calls);
+    al_jw_kint(&w, "maxConcurrency", l->max_concurrency);
+    al_jw_kint(&w, "maxOutputChars", (int64_t)l->max_output_chars);
+    al_jw_kint(&w, "maxStateBytes", r->state_on ? (int64_t)l->max_state_bytes : 0);
+    al_jw_end(&w);
+}
+
+void jsrun_engine_json(const struct jsrun *r, struct al_buf *out)
+{
+    const struct al_engine_build *b = al_engine_build();
+    const char *host = al_config_text(al_core_config(r->core), AL_OPT_FORGE_JAVASCRIPT_HOST);
+    if (!host)
+        host = "auto";
+    char reason[160];
+    snprintf(reason, sizeof reason, "forge.javascript.host=%.16s: %s", host,
+             strcmp(host, "worker") == 0
+                 ? "there are no worker threads here, a sealed process runs the script"
+                 : "each script runs in a sealed process of its own");
+    struct al_jw w;
+    al_jw_init(&w, out);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "name", b->name);
+    al_jw_kstrz(&w, "version", b->version);
+    al_jw_kstrz(&w, "wasmSha256", b->wasm_sha256);
+    al_jw_kstrz(&w, "isolation", "process-vm");
+    al_jw_kstrz(&w, "host", "process");
+    al_jw_kstrz(&w, "reason", reason);
+    al_jw_end(&w);
+}
+
+/* Tools that scripts cannot call are named, too: calling one says NOT_CALLABLE, and why. */
+void jsrun_tool_names_json(struct al_core *core, struct al_buf *out)
+{
+    struct al_jw w;
+    al_jw_init(&w, out);
+    al_jw_obj(&w);
+    al_jw_key(&w, "tools");
+    al_jw_arr(&w);
+    for (size_t i = 0; i < al_core_n_tools(core); i++) {
+        const struct al_tool *tool = al_core_tool_at(core, i);
+        if (al_core_tool_registered(core, tool))
+            al_jw_strz(&w, tool->name);
+    }
+    al_jw_end(&w);
+    al_jw_key(&w, "servers");
+    al_jw_obj(&w);
+    al_jw_end(&w);
+    al_jw_end(&w);
+}

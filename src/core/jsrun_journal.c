@@ -1,0 +1,184 @@
+#include "base/log.h"
+#include "core/jsrun_int.h"
+
+/* The first line goes into the journal at once, what follows at most this often or at this size. */
+#define FLUSH_MS 50
+#define FLUSH_BYTES (64u << 10)
+
+static struct al_store *store_of(const struct jsrun *r)
+{
+    return al_core_store(r->core);
+}
+
+/* A row that cannot be written after the start does not stop a run; doctor and the log show the state's
+ * trouble. */
+static void tell(const struct jsrun *r, const char *what, const struct al_err *err)
+{
+    al_log(AL_LOG_ERROR, "journal", "%s: %s: %s", r->id, what, err->msg);
+}
+
+int jsrun_journal_begin(struct jsrun *r, struct al_err *err)
+{
+    autobuf struct al_buf engine = AL_BUF_INIT(4096), limits = AL_BUF_INIT(4096);
+    jsrun_engine_json(r, &engine);
+    jsrun_limits_json(r, &limits);
+    al_buf_addc(&engine, '\0');
+    al_buf_addc(&limits, '\0');
+    char sha[AL_SHA256_HEX];
+    al_sha256(r->code, sha);
+    struct al_run row = {
+        .host_id = (char *)al_store_host_id(store_of(r)),
+        .kind = (char *)(r->legacy ? "execute" : "js_run"),
+        .title = (char *)r->title,
+        .source = (char *)al_core_source(r->core),
+        .code_sha256 = sha,
+        .engine = engine.p,
+        .limits = limits.p,
+        .status = (char *)"queued",
+        .created_ms = r->created_wall_ms,
+    };
+    memcpy(row.id, r->id, sizeof row.id);
+    memcpy(row.session, al_core_session(r->core)->id, sizeof row.session);
+    if (al_store_run_begin(store_of(r), &row, r->code, err) < 0)
+        return -1;
+    r->began = true;
+    return 0;
+}
+
+void jsrun_journal_started(void *ud, int64_t pid)
+{
+    struct jsrun *r = ud;
+    struct al_err err = {0};
+    if (al_store_run_started(store_of(r), r->id, pid, &err) < 0)
+        tell(r, "start", &err);
+}
+
+void jsrun_journal_flush(struct jsrun *r)
+{
+    al_timer_stop(r->event_timer);
+    r->event_timer = NULL;
+    struct al_err err = {0};
+    if (r->events.n) {
+        r->event_at_ms = al_mono_ms();
+        if (al_store_event_add(store_of(r), r->id, "print", al_buf_str(&r->events), &err) < 0)
+            tell(r, "print", &err);
+        al_buf_clear(&r->events);
+    }
+    if (r->event_progress.n) {
+        r->event_at_ms = al_mono_ms();
+        if (al_store_event_add(store_of(r), r->id, "progress", al_buf_str(&r->event_progress), &err) < 0)
+            tell(r, "progress", &err);
+        al_buf_clear(&r->event_progress);
+    }
+}
+
+static void on_timer(void *ud)
+{
+    struct jsrun *r = ud;
+    r->event_timer = NULL;
+    jsrun_journal_flush(r);
+}
+
+static void flush_soon(struct jsrun *r)
+{
+    if (r->events.n >= FLUSH_BYTES) {
+        jsrun_journal_flush(r);
+        return;
+    }
+    if (r->event_timer)
+        return;
+    uint64_t since = al_mono_ms() - r->event_at_ms;
+    if (since >= FLUSH_MS)
+        jsrun_journal_flush(r);
+    else
+        r->event_timer = al_timer_start(al_core_loop(r->core), FLUSH_MS - since, on_timer, r);
+}
+
+void jsrun_journal_print(struct jsrun *r, struct al_str line)
+{
+    if (r->events.n && r->events.n + line.n > FLUSH_BYTES)
+        jsrun_journal_flush(r);
+    al_buf_add_str(&r->events, line);
+    al_buf_addc(&r->events, '\n');
+    flush_soon(r);
+}
+
+/* Of progress that comes faster than the journal writes, the last counts. */
+void jsrun_journal_progress(struct jsrun *r, struct al_str json)
+{
+    al_buf_clear(&r->event_progress);
+    al_buf_add_str(&r->event_progress, json);
+    flush_soon(r);
+}
+
+static struct al_call_row row_of(const struct jsrun_call *c)
+{
+    return (struct al_call_row){
+        .seq = c->seq,
+        .tool = (char *)c->tool,
+        .effect = (char *)al_effect_name(c->effect),
+        .args_sha256 = (char *)c->args_sha256,
+        .args_preview = (char *)c->preview,
+        .decision = (char *)c->decision,
+        .status = (char *)c->status,
+        .code = c->code ? (char *)al_code_name(c->code) : NULL,
+        .started_ms = c->started_wall_ms,
+        .ended_ms = c->open ? 0 : c->started_wall_ms + (int64_t)(c->ended_ms - c->started_ms),
+        .bytes = (int64_t)c->bytes,
+    };
+}
+
+int jsrun_journal_call_begin(struct jsrun *r, const struct jsrun_call *c, struct al_err *err)
+{
+    struct al_call_row row = row_of(c);
+    bool effects =
+        c->effect == AL_EFFECT_WRITE || c->effect == AL_EFFECT_EXTERNAL || c->effect == AL_EFFECT_PROCESS;
+    if (effects)
+        jsrun_journal_flush(r);
+    bool sync = !c->refused && (c->effect == AL_EFFECT_WRITE || c->effect == AL_EFFECT_EXTERNAL);
+    return al_store_call_begin(store_of(r), r->id, &row, sync, err);
+}
+
+void jsrun_journal_call_end(struct jsrun *r, const struct jsrun_call *c)
+{
+    struct al_call_row row = row_of(c);
+    struct al_err err = {0};
+    if (al_store_call_end(store_of(r), r->id, &row, &err) < 0)
+        tell(r, "call", &err);
+}
+
+void jsrun_journal_security(struct jsrun *r)
+{
+    struct al_err err = {0};
+    jsrun_journal_flush(r);
+    if (al_store_event_add(store_of(r), r->id, "security", al_buf_str(&r->message), &err) < 0)
+        tell(r, "security", &err);
+}
+
+void jsrun_journal_end(struct jsrun *r)
+{
+    if (!r->began)
+        return;
+    jsrun_journal_flush(r);
+    autobuf struct al_buf record = AL_BUF_INIT(JSRUN_MAX_RECORD);
+    jsresult_record(r, true, &record);
+    al_buf_addc(&record, '\0');
+    al_buf_addc(&r->message, '\0');
+    struct al_run row = {
+        .status = (char *)jsrun_status(r),
+        .error_code = r->err.code ? (char *)al_code_name(r->err.code) : NULL,
+        .error_msg = r->err.code ? r->message.p : NULL,
+        .record = al_buf_failed(&record) ? NULL : record.p,
+        .ended_ms = al_wall_ms(),
+        .n_calls = (int64_t)r->n_calls,
+        .text_bytes = (int64_t)r->text.n,
+        .tool_bytes = (int64_t)r->tool_bytes,
+        .cpu_ms = (int64_t)r->cpu_ms,
+        .heap_peak_bytes = (int64_t)r->heap_peak_bytes,
+    };
+    memcpy(row.id, r->id, sizeof row.id);
+    struct al_err err = {0};
+    if (al_store_run_end(store_of(r), &row, &err) < 0)
+        tell(r, "end", &err);
+    r->message.n--;
+}
