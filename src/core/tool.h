@@ -55,7 +55,7 @@ struct al_tool {
 
 struct al_call {
     struct al_core *core;
-    const struct al_tool *tool;
+    const struct al_tool *tool; /* NULL when there is none of that name */
     enum al_origin origin;
     struct al_arena arena;      /* of this call */
     struct al_str args_raw;     /* JSON, in the arena */

@@ -451,8 +451,8 @@ static void names_are_secret_or_protected_at_any_depth_in_any_case(void **state)
 static void the_user_adds_and_lifts_names(void **state)
 {
     struct world *t = *state;
-    const char *const secret[] = {"!id_*", "!.env.test", "secrets.y*ml", "conf/prod", ".env.example", "",
-                                  "!",     NULL};
+    const char *const secret[] = {
+        "!id_*", "!.env.test", "secrets.y*ml", "conf/prod", "*/deeper", ".env.example", "", "!", NULL};
     const char *const protect[] = {"!agents.md", "/deploy/", "!.github/workflows", NULL};
     open_with(t, t->ws, NULL, protect, secret);
     assert_false(al_workspace_is_secret(t->w, "id_rsa"));
@@ -462,6 +462,8 @@ static void the_user_adds_and_lifts_names(void **state)
     assert_true(al_workspace_is_secret(t->w, "conf/prod/x"));
     assert_false(al_workspace_is_secret(t->w, "conf/x/prod"));
     assert_true(al_workspace_is_secret(t->w, ".env.example"));
+    assert_true(al_workspace_is_secret(t->w, "a/deeper"));
+    assert_false(al_workspace_is_secret(t->w, "deeper"));
     assert_false(al_workspace_is_protected(t->w, "AGENTS.md"));
     assert_true(al_workspace_is_protected(t->w, "deploy/x"));
     assert_false(al_workspace_is_protected(t->w, ".github/workflows/ci.yml"));
