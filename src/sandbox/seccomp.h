@@ -9,7 +9,7 @@ struct sock_fprog;
 enum al_seal {
     AL_SEAL_ZYGOTE, /* may clone runs and talk to the host; nothing else */
     AL_SEAL_RUN,    /* read, write, memory without PROT_EXEC, clock, exit; default KILL_PROCESS */
-    AL_SEAL_GIT, /* all but sockets, tracing, namespaces and execve (execveat stays), which fail with EACCES */
+    AL_SEAL_GIT, /* all but sockets, tracing, namespaces and execve: EACCES (execveat stays) */
 };
 
 /* Builds the program; free with al_seal_free. */

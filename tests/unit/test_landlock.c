@@ -267,8 +267,9 @@ static void git_works_in_the_seal(void **state)
     (void)state;
     struct tmp t;
     struct result r;
-    static const char *const status[] = {"--no-optional-locks", "-c", "core.fsmonitor=false", "status",
-                                         "--porcelain",         NULL};
+    static const char *const status[] = {
+        "--no-optional-locks",       "-c", "core.fsmonitor=false", "status", "--porcelain",
+        "--ignore-submodules=dirty", NULL};
     static const char *const diff[] = {
         "-c", "core.fsmonitor=false", "diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
         NULL};
