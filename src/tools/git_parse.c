@@ -1,0 +1,278 @@
+/* What git prints, taken apart. Names may hold anything but NUL. */
+#include "tools/git_int.h"
+
+#include "base/text.h"
+
+/* --- configuration
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Up to the next NUL; false at the end. */
+static bool next_field(struct al_str *rest, struct al_str *ret)
+{
+    if (rest->n == 0)
+        return false;
+    const char *nul = memchr(rest->p, 0, rest->n);
+    size_t n = nul ? (size_t)(nul - rest->p) : rest->n;
+    *ret = (struct al_str){rest->p, n};
+    n += nul != NULL;
+    rest->p += n;
+    rest->n -= n;
+    return true;
+}
+
+static bool is_false(struct al_str v)
+{
+    return v.n == 0 || al_str_is(v, "false") || al_str_is(v, "no") || al_str_is(v, "off") ||
+           al_str_is(v, "0");
+}
+
+/* Would git run something for this key while it shows status or differences? Keys come in lower case, but for
+ * the part in the middle. */
+static bool names_program(struct al_str key, struct al_str value)
+{
+    if (al_str_is(key, "core.fsmonitor"))
+        return !is_false(value);
+    if (value.n == 0)
+        return false;
+    if (al_str_is(key, "core.hookspath") || al_str_is(key, "diff.external") ||
+        al_str_is(key, "core.sshcommand"))
+        return true;
+    if (al_str_starts(key, "filter."))
+        return al_str_ends(key, ".clean") || al_str_ends(key, ".smudge") || al_str_ends(key, ".process");
+    if (al_str_starts(key, "diff."))
+        return al_str_ends(key, ".command") || al_str_ends(key, ".textconv");
+    /* An object that is missing would be fetched from there. */
+    return al_str_starts(key, "remote.") &&
+           (al_str_ends(key, ".promisor") || al_str_ends(key, ".partialclonefilter"));
+}
+
+static bool have_filter(const struct al_buf *filters, size_t n, struct al_str name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (al_str_eq(al_buf_str(&filters[i]), name))
+            return true;
+    }
+    return false;
+}
+
+static int note_filter(struct al_str key, struct al_buf *filters, size_t max, size_t *n)
+{
+    const char *dot = memrchr(key.p, '.', key.n);
+    size_t from = strlen("filter.");
+    if (!al_str_starts(key, "filter.") || (size_t)(dot - key.p) < from)
+        return 0;
+    struct al_str name = {key.p + from, (size_t)(dot - key.p) - from};
+    if (have_filter(filters, *n, name))
+        return 0;
+    if (*n == max)
+        return -1;
+    al_buf_init(&filters[*n], 4096);
+    al_buf_add_str(&filters[*n], name);
+    return al_buf_failed(&filters[(*n)++]) ? -1 : 0;
+}
+
+int al_git_config_scan(struct al_str list, struct al_buf *filters, size_t max_filters, size_t *ret_n,
+                       struct al_buf *programs)
+{
+    struct al_str entry;
+    while (next_field(&list, &entry)) {
+        const char *lf = memchr(entry.p, '\n', entry.n);
+        struct al_str key = {entry.p, lf ? (size_t)(lf - entry.p) : entry.n};
+        /* A key without a value is true. */
+        struct al_str value = lf ? (struct al_str){lf + 1, entry.n - key.n - 1} : AL_STR("true");
+        if (note_filter(key, filters, max_filters, ret_n) < 0)
+            return -1;
+        if (!names_program(key, value))
+            continue;
+        size_t before = programs->n;
+        if (before > 0)
+            al_buf_adds(programs, ", ");
+        al_text_visible(programs, al_utf8_cut(key, 80), false);
+        if (al_buf_failed(programs)) { /* enough of them are named */
+            programs->n = before;
+            programs->failed = false;
+        }
+    }
+    return 0;
+}
+
+bool al_git_config_has(struct al_str list, const char *key)
+{
+    struct al_str entry;
+    while (next_field(&list, &entry)) {
+        const char *lf = memchr(entry.p, '\n', entry.n);
+        if (al_str_is((struct al_str){entry.p, lf ? (size_t)(lf - entry.p) : entry.n}, key))
+            return true;
+    }
+    return false;
+}
+
+/* --- status
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+struct status {
+    struct al_str head, prefix;
+    int64_t ahead, behind;
+    bool has_upstream, full;
+    struct al_jw w;
+    struct al_buf *json, *text;
+    size_t n;
+};
+
+/* "1 XY sub mH mI mW hH hI path": what is behind the given number of spaces. */
+static struct al_str after_spaces(struct al_str s, unsigned spaces)
+{
+    while (spaces > 0 && s.n > 0) {
+        spaces -= s.p[0] == ' ';
+        s.p++;
+        s.n--;
+    }
+    return s;
+}
+
+static struct al_str without_prefix(struct al_str path, struct al_str prefix)
+{
+    if (prefix.n > 0 && path.n > prefix.n && memcmp(path.p, prefix.p, prefix.n) == 0) {
+        path.p += prefix.n;
+        path.n -= prefix.n;
+    }
+    return path;
+}
+
+static void add_entry(struct status *s, char index, char worktree, struct al_str path, struct al_str from)
+{
+    path = without_prefix(path, s->prefix);
+    if (from.p)
+        from = without_prefix(from, s->prefix);
+    size_t cost = al_tool_json_cost(path) + (from.p ? al_tool_json_cost(from) : 0) + 128;
+    if (s->full || s->json->n + cost > AL_TOOL_JSON_ROOM) {
+        s->full = true;
+        return;
+    }
+    s->n++;
+    al_jw_obj(&s->w);
+    al_jw_kstr(&s->w, "path", path);
+    al_jw_kstr(&s->w, "index", (struct al_str){&index, 1});
+    al_jw_kstr(&s->w, "worktree", (struct al_str){&worktree, 1});
+    if (from.p)
+        al_jw_kstr(&s->w, "from", from);
+    al_jw_end(&s->w);
+    if (s->text->n > AL_TOOL_TEXT_CHARS)
+        return;
+    al_buf_addf(s->text, "%c%c ", index, worktree);
+    if (from.p) {
+        al_text_visible(s->text, from, false);
+        al_buf_adds(s->text, " -> ");
+    }
+    al_text_visible(s->text, path, false);
+    al_buf_addc(s->text, '\n');
+}
+
+static void take_header(struct status *s, struct al_str field)
+{
+    struct al_str v = after_spaces(field, 2);
+    if (al_str_starts(field, "# branch.head "))
+        s->head = v;
+    if (!al_str_starts(field, "# branch.ab +"))
+        return;
+    const char *space = memchr(v.p, ' ', v.n);
+    if (!space || v.n < 2)
+        return;
+    struct al_str ahead = {v.p + 1, (size_t)(space - v.p) - 1};
+    struct al_str behind = {space + 2, v.n - ahead.n - 3};
+    s->has_upstream =
+        al_parse_int(ahead, 0, INT32_MAX, &s->ahead) && al_parse_int(behind, 0, INT32_MAX, &s->behind);
+}
+
+static void take_field(struct status *s, struct al_str field, struct al_str *rest)
+{
+    struct al_str none = {0}, from = {0};
+    char kind = field.n > 2 ? field.p[0] : 0;
+    char x = field.n > 4 ? field.p[2] : '?', y = field.n > 4 ? field.p[3] : '?';
+    if (kind == '1') {
+        add_entry(s, x, y, after_spaces(field, 8), none);
+    } else if (kind == '2' && next_field(rest, &from)) {
+        add_entry(s, x, y, after_spaces(field, 9), from);
+    } else if (kind == 'u') {
+        add_entry(s, x, y, after_spaces(field, 10), none);
+    } else if (kind == '?') {
+        add_entry(s, '?', '?', after_spaces(field, 1), none);
+    }
+}
+
+static void write_head(struct status *s)
+{
+    bool detached = al_str_is(s->head, "(detached)") || s->head.n == 0;
+    al_jw_key(&s->w, "branch");
+    if (detached)
+        al_jw_null(&s->w);
+    else
+        al_jw_str(&s->w, s->head);
+    al_jw_key(&s->w, "ahead");
+    if (s->has_upstream)
+        al_jw_int(&s->w, s->ahead);
+    else
+        al_jw_null(&s->w);
+    al_jw_key(&s->w, "behind");
+    if (s->has_upstream)
+        al_jw_int(&s->w, s->behind);
+    else
+        al_jw_null(&s->w);
+    if (detached)
+        al_buf_adds(s->text, "detached HEAD");
+    else
+        al_buf_addf(s->text, "branch %.*s", AL_FMT(s->head));
+    if (s->has_upstream)
+        al_buf_addf(s->text, ", %lld ahead, %lld behind", (long long)s->ahead, (long long)s->behind);
+    al_buf_addc(s->text, '\n');
+}
+
+bool al_git_status_json(struct al_str status, struct al_str prefix, struct al_buf *json, struct al_buf *text)
+{
+    struct status s = {.prefix = prefix, .json = json, .text = text};
+    struct al_str field, rest = status;
+    al_jw_init(&s.w, json);
+    al_jw_obj(&s.w);
+    while (rest.n > 0 && rest.p[0] == '#' && next_field(&rest, &field))
+        take_header(&s, field);
+    write_head(&s);
+    al_jw_key(&s.w, "entries");
+    al_jw_arr(&s.w);
+    while (next_field(&rest, &field))
+        take_field(&s, field, &rest);
+    al_jw_end(&s.w);
+    al_jw_end(&s.w);
+    if (s.n == 0)
+        al_buf_adds(text, "nothing changed\n");
+    else if (text->n > AL_TOOL_TEXT_CHARS)
+        al_buf_addf(text, "[%zu entries in all; not all are shown here]\n", s.n);
+    return !s.full;
+}
+
+/* --- numstat
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+static int64_t count_of(struct al_str s)
+{
+    int64_t v = -1;
+    return al_parse_int(s, 0, INT32_MAX, &v) ? v : -1;
+}
+
+bool al_git_numstat_next(struct al_str *rest, struct al_git_numstat *ret)
+{
+    struct al_str field, old;
+    if (!next_field(rest, &field))
+        return false;
+    const char *tab = memchr(field.p, '\t', field.n);
+    const char *tab2 = tab ? memchr(tab + 1, '\t', field.n - (size_t)(tab + 1 - field.p)) : NULL;
+    if (!tab2)
+        return false;
+    ret->added = count_of((struct al_str){field.p, (size_t)(tab - field.p)});
+    ret->removed = count_of((struct al_str){tab + 1, (size_t)(tab2 - tab) - 1});
+    ret->path = (struct al_str){tab2 + 1, field.n - (size_t)(tab2 + 1 - field.p)};
+    if (ret->path.n > 0)
+        return true;
+    return next_field(rest, &old) && next_field(rest, &ret->path); /* a rename: old and new follow */
+}

@@ -1,0 +1,310 @@
+#include "tools/git_int.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/spawn.h"
+#include "sandbox/landlock.h"
+
+#include <stdio.h>
+
+#define GIT_TIMEOUT_MS 60000
+#define SMALL_OUTPUT (4u << 20)
+#define MAX_ARGS 600
+
+static void git_free(struct al_git *g)
+{
+    g->call->impl = NULL;
+    if (g->free_tool)
+        g->free_tool(g->tool);
+    for (size_t i = 0; i < g->n_filters; i++)
+        al_buf_free(&g->filters[i]);
+    al_buf_free(&g->prefix);
+    al_buf_free(&g->programs);
+    al_buf_free(&g->out);
+    al_buf_free(&g->err);
+    free(g);
+}
+
+void al_git_cancel(struct al_call *call)
+{
+    struct al_git *g = call->impl;
+    if (g && g->child)
+        al_child_cancel(g->child);
+}
+
+static void end_now(void *ud)
+{
+    struct al_git *g = ud;
+    struct al_call *call = g->call;
+    git_free(g);
+    al_call_finish(call);
+}
+
+static void work_now(void *ud)
+{
+    struct al_git *g = ud;
+    g->work(g);
+}
+
+void al_git_end(struct al_git *g, void (*work)(struct al_git *g))
+{
+    g->work = work;
+    if (work)
+        al_work_start(al_core_loop(g->call->core), work_now, end_now, g);
+    else
+        end_now(g);
+}
+
+void al_git_fail(struct al_git *g)
+{
+    struct al_err *err = &g->call->err;
+    autobuf struct al_buf msg = AL_BUF_INIT(4096);
+    struct al_str line, rest = al_buf_str(&g->err);
+    while (msg.n == 0 && al_tool_next_line(&rest, &line)) {
+        if (al_str_starts(line, "fatal: "))
+            al_text_visible(&msg, al_utf8_head((struct al_str){line.p + 7, line.n - 7}, 300), false);
+    }
+    if (al_str_find(al_buf_str(&g->err), AL_STR("not a git repository")) >= 0) {
+        al_fail(err, AL_NOT_FOUND, "the workspace is not in a git repository");
+    } else if (al_str_find(al_buf_str(&g->err), AL_STR("must be run in a work tree")) >= 0) {
+        al_fail(err, AL_NOT_FOUND,
+                "the workspace is no work tree of git (a bare repository, or .git itself)");
+    } else {
+        al_fail(err, AL_TOOL_ERROR, "git failed (exit code %d)%s%.*s", g->exit_status, msg.n > 0 ? ": " : "",
+                AL_FMT(al_buf_str(&msg)));
+    }
+    al_git_end(g, NULL);
+}
+
+/* --- one command
+ * --------------------------------------------------------------------------------------------------- */
+
+struct env {
+    char **v;
+    size_t n, cap;
+};
+
+static void env_add(struct env *e, const char *name, struct al_str value)
+{
+    autobuf struct al_buf b = AL_BUF_INIT(16384);
+    al_buf_addf(&b, "%s=", name);
+    al_buf_add_str(&b, value);
+    if (e->n + 2 > e->cap) {
+        e->cap = e->n * 2 + 16;
+        e->v = al_xrealloc(e->v, e->cap * sizeof(*e->v));
+    }
+    e->v[e->n++] = al_buf_take(&b);
+    e->v[e->n] = NULL;
+}
+
+static void env_config(struct env *e, unsigned *n, struct al_str key, const char *value)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "GIT_CONFIG_KEY_%u", *n);
+    env_add(e, name, key);
+    snprintf(name, sizeof(name), "GIT_CONFIG_VALUE_%u", *n);
+    env_add(e, name, al_str_of(value));
+    ++*n;
+}
+
+static void env_filter(struct env *e, unsigned *n, struct al_str driver)
+{
+    static const char *const keys[][2] = {
+        {"clean", ""}, {"smudge", ""}, {"process", ""}, {"required", "false"}};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        autobuf struct al_buf key = AL_BUF_INIT(8192);
+        al_buf_adds(&key, "filter.");
+        al_buf_add_str(&key, driver);
+        al_buf_addf(&key, ".%s", keys[i][0]);
+        env_config(e, n, al_buf_str(&key), keys[i][1]);
+    }
+}
+
+/* No configuration but the repository's own, no question, no helper. safe.directory: what another user owns
+ * may be read, since nothing of it is run. */
+static char **git_env(struct al_git *g)
+{
+    static const char *const fixed[][2] = {
+        {"GIT_CONFIG_NOSYSTEM", "1"},   {"GIT_CONFIG_GLOBAL", "/dev/null"},
+        {"GIT_TERMINAL_PROMPT", "0"},   {"GIT_OPTIONAL_LOCKS", "0"},
+        {"GIT_ATTR_NOSYSTEM", "1"},     {"GIT_PAGER", "cat"},
+        {"GIT_ALLOW_PROTOCOL", "none"}, {"GIT_NO_LAZY_FETCH", "1"},
+        {"GIT_ASKPASS", "/bin/false"},  {"GIT_EDITOR", "/bin/false"},
+        {"LC_ALL", "C.UTF-8"},
+    };
+    struct env e = {.v = al_env_child()};
+    while (e.v[e.n])
+        e.n++;
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+        env_add(&e, fixed[i][0], al_str_of(fixed[i][1]));
+    unsigned n = 0;
+    env_config(&e, &n, AL_STR("safe.directory"), "*");
+    for (size_t i = 0; i < g->n_filters; i++)
+        env_filter(&e, &n, al_buf_str(&g->filters[i]));
+    char count[16];
+    snprintf(count, sizeof(count), "%u", n);
+    env_add(&e, "GIT_CONFIG_COUNT", al_str_of(count));
+    return e.v;
+}
+
+static void command_done(void *ud, const struct al_child_end *end)
+{
+    struct al_git *g = ud;
+    struct al_err *err = &g->call->err;
+    g->child = NULL;
+    al_buf_free(&g->out);
+    al_buf_free(&g->err);
+    g->out = *end->out;
+    al_buf_init(end->out, end->out->max);
+    g->err = *end->err;
+    al_buf_init(end->err, end->err->max);
+    g->exit_status = end->exit_status;
+    g->out_truncated = end->out_truncated;
+    if (end->cancelled)
+        al_fail(err, AL_CANCELLED, "git was cancelled");
+    else if (end->exec_errno > 0)
+        al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, end->exec_errno, "git does not start");
+    else if (end->timed_out)
+        al_fail(err, AL_TOOL_TIMEOUT, "git took over %d s", GIT_TIMEOUT_MS / 1000);
+    else if (end->signal)
+        al_fail(err, AL_TOOL_ERROR, "git was killed by signal %d", end->signal);
+    if (err->code != AL_OK)
+        al_git_end(g, NULL);
+    else
+        g->next(g);
+}
+
+void al_git_run(struct al_git *g, const char *const *args, size_t max_output, void (*next)(struct al_git *g))
+{
+    static const char *const before[] = {"git",
+                                         "--no-optional-locks",
+                                         "--no-pager",
+                                         "-c",
+                                         "core.fsmonitor=false",
+                                         "-c",
+                                         "core.hooksPath=/dev/null",
+                                         "-c",
+                                         "diff.external=",
+                                         "-c",
+                                         "core.sshCommand=/bin/false"};
+    const char *argv[MAX_ARGS];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+        argv[n++] = before[i];
+    for (size_t i = 0; args[i] && n + 1 < MAX_ARGS; i++)
+        argv[n++] = args[i];
+    argv[n] = NULL;
+    char **env = git_env(g);
+    struct al_child_spec spec = {
+        .program = g->program,
+        .argv = (char *const *)argv,
+        .envp = env,
+        .cwd_fd = al_workspace_fd(al_core_workspace(g->call->core)),
+        .seal_git = g->sealed,
+        .max_output = max_output,
+        .timeout_ms = GIT_TIMEOUT_MS,
+    };
+    g->next = next;
+    g->child = al_child_start(al_core_loop(g->call->core), &spec, command_done, g, &g->call->err);
+    al_env_free(env);
+    if (!g->child)
+        al_git_end(g, NULL);
+}
+
+/* --- looking at the repository
+ * ------------------------------------------------------------------------------------- */
+
+static void refuse(struct al_git *g, const char *hint)
+{
+    al_hint(&g->call->err, "%s", hint);
+    al_git_end(g, NULL);
+}
+
+static void config_listed(struct al_git *g)
+{
+    struct al_err *err = &g->call->err;
+    if (g->exit_status != 0) {
+        al_git_fail(g);
+        return;
+    }
+    int r = g->out_truncated ? -1
+                             : al_git_config_scan(al_buf_str(&g->out), g->filters, AL_GIT_MAX_FILTERS,
+                                                  &g->n_filters, &g->programs);
+    if (r < 0) {
+        al_fail(err, AL_UNTRUSTED_REPOSITORY, "the repository's configuration is too large to be checked");
+        refuse(g, "look at .git/config");
+        return;
+    }
+    if (g->needs_worktree && !al_git_config_has(al_buf_str(&g->out), "core.worktree")) {
+        al_git_fail_elsewhere(err);
+        al_git_end(g, NULL);
+        return;
+    }
+    if (!g->sealed && g->programs.n > 0) {
+        al_fail(err, AL_UNTRUSTED_REPOSITORY,
+                "the repository's configuration names programs that git would run: %.*s",
+                AL_FMT(al_buf_str(&g->programs)));
+        refuse(g, "this kernel has no Landlock to keep them from running; use git yourself if you trust the "
+                  "repository");
+        return;
+    }
+    g->ready(g);
+}
+
+static void located(struct al_git *g)
+{
+    struct al_str rest = al_buf_str(&g->out), top = {0}, dir = {0}, common = {0}, prefix = {0};
+    struct al_err *err = &g->call->err;
+    if (g->exit_status != 0) {
+        al_git_fail(g);
+        return;
+    }
+    bool lines =
+        al_tool_next_line(&rest, &top) && al_tool_next_line(&rest, &dir) && al_tool_next_line(&rest, &common);
+    if (!lines || (al_tool_next_line(&rest, &prefix), rest.n > 0)) {
+        al_fail(err, AL_TOOL_ERROR, "the repository's path holds a line break");
+        al_git_end(g, NULL);
+        return;
+    }
+    autofree char *z_top = al_xdup(top.p, top.n), *z_dir = al_xdup(dir.p, dir.n);
+    autofree char *z_common = al_xdup(common.p, common.n);
+    if (al_git_check_dirs(al_workspace_root(al_core_workspace(g->call->core)), z_top, z_dir, z_common,
+                          &g->needs_worktree, err) < 0) {
+        al_git_end(g, NULL);
+        return;
+    }
+    al_buf_add_str(&g->prefix, prefix);
+    static const char *const args[] = {"config", "--list", "-z", NULL};
+    al_git_run(g, args, SMALL_OUTPUT, config_listed);
+}
+
+static int git_begin(struct al_git *g, struct al_err *err)
+{
+    if (al_workspace_refused(al_core_workspace(g->call->core), err))
+        return -1;
+    g->program = al_tool_program(g->call, "git", "apt install git (or your system's package of it)", err);
+    return g->program ? 0 : -1;
+}
+
+void al_git_start(struct al_call *call, void (*ready)(struct al_git *g))
+{
+    struct al_git *g = al_xcalloc(1, sizeof(*g));
+    g->call = call;
+    g->ready = ready;
+    g->sealed = al_landlock_abi() > 0;
+    al_buf_init(&g->prefix, 16384);
+    al_buf_init(&g->programs, 400);
+    call->impl = g;
+    if (git_begin(g, &call->err) < 0) {
+        al_git_end(g, NULL);
+        return;
+    }
+    static const char *const args[] = {"rev-parse",
+                                       "--path-format=absolute",
+                                       "--show-toplevel",
+                                       "--absolute-git-dir",
+                                       "--git-common-dir",
+                                       "--show-prefix",
+                                       NULL};
+    al_git_run(g, args, SMALL_OUTPUT, located);
+}

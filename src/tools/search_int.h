@@ -1,0 +1,26 @@
+/* Matches out of ripgrep's JSON lines. */
+#ifndef AL_TOOLS_SEARCH_INT_H
+#define AL_TOOLS_SEARCH_INT_H
+
+#include "base/buf.h"
+#include "base/str.h"
+
+/* One "match" record, as views into the output; the strings are still as JSON writes them. */
+struct al_rg_match {
+    struct al_str path, line; /* bodies of the JSON strings */
+    bool path_base64, line_base64;
+    bool line_cut;        /* the output ended within the line */
+    uint64_t line_number; /* 0: not known */
+    uint64_t start;       /* byte offset of the first hit in the line */
+};
+
+#define AL_RG_LINE_MAX (16u << 10) /* bytes of a line that are kept */
+
+/* Reads the next "match" record from *rest, also one whose end is missing. False when there is none. */
+bool al_rg_next(struct al_str *rest, struct al_rg_match *ret);
+/* Appends the bytes of a body, from byte `from` on, at most max, as valid UTF-8. */
+void al_rg_text(struct al_str body, bool base64, uint64_t from, size_t max, struct al_buf *out);
+/* 1-based column in characters of the byte offset `start`. */
+uint64_t al_rg_column(struct al_str body, bool base64, uint64_t start);
+
+#endif

@@ -1,0 +1,27 @@
+/* The file that write_file or edit_file is about to change. */
+#ifndef AL_TOOLS_WRITE_INT_H
+#define AL_TOOLS_WRITE_INT_H
+
+#include "tools/tools_int.h"
+
+/* The al_tool.registered of both. */
+bool al_tool_write_registered(const struct al_core *core);
+
+struct al_target {
+    struct al_place place; /* links at the end of the path followed */
+    struct stat st;        /* of what is there */
+    bool exists;
+    int fd; /* open for reading when it exists; owned */
+};
+
+/* Finds it, follows a link at its end, checks the real name. Nothing is made. */
+int al_target_open(struct al_call *call, struct al_target *ret, struct al_err *err) AL_MUST_CHECK;
+void al_target_fini(struct al_target *t);
+/* The argument expectedHash against what is there: absent, null (must be new) or a hash. */
+int al_target_check_hash(struct al_call *call, const struct al_target *t, const char *actual,
+                         struct al_err *err) AL_MUST_CHECK;
+/* Writes, unless the file changed since it was opened; fills the structured value. */
+int al_target_write(struct al_call *call, const struct al_target *t, struct al_str content, char ret_sha[65],
+                    struct al_err *err) AL_MUST_CHECK;
+
+#endif
