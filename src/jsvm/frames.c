@@ -18,17 +18,18 @@ int al_vm_lie(struct al_vm *vm, const char *what)
     return -1;
 }
 
+/* Each line counts with its end, so that empty ones do not come for nothing. */
 static void take_print(struct al_vm *vm, struct al_str text)
 {
-    bool over = text.n > vm->max_text_bytes - vm->text_bytes;
+    size_t room = vm->text_bytes < vm->max_text_bytes ? vm->max_text_bytes - vm->text_bytes : 0;
+    bool over = vm->text_bytes > vm->max_text_bytes || text.n > room;
     if (over)
-        text = al_utf8_cut(text, vm->max_text_bytes - vm->text_bytes);
+        text = al_utf8_cut(text, room);
     vm->text_bytes += text.n + 1;
-    if (vm->text_bytes > vm->max_text_bytes)
-        vm->text_bytes = vm->max_text_bytes;
-    if (al_utf8_valid(text)) {
-        if (text.n || !over)
-            vm->ops->print(vm->ud, text);
+    if (text.n == 0 && over) {
+        /* nothing of it fits */
+    } else if (al_utf8_valid(text)) {
+        vm->ops->print(vm->ud, text);
     } else {
         autobuf struct al_buf clean = AL_BUF_INIT(text.n * 3 + 16);
         al_utf8_clean(&clean, text);

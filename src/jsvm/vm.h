@@ -96,7 +96,8 @@ struct al_vm_run_state {
     bool settled; /* the main promise */
     bool ended;   /* END is out */
     uint32_t open;
-    uint64_t text; /* bytes printed */
+    uint64_t text;  /* bytes printed, line ends included */
+    bool text_over; /* the host has been sent what it ends the run for */
 };
 extern struct al_vm_run_state al_vm_run_state;
 al_vm_value al_vm_query(struct al_str what,

@@ -25,12 +25,13 @@ static al_vm_value undefined(void)
 static al_vm_value do_print(const struct al_vm_text *t, unsigned n)
 {
     struct al_vm_run_state *run = &al_vm_run_state;
-    if (n < 1 || run->text > run->init.max_text_bytes)
+    const uint64_t most = run->init.max_text_bytes;
+    if (n < 1 || run->text_over)
         return undefined();
     struct al_str s = t[0].s;
-    uint64_t room = run->init.max_text_bytes + 1 - run->text;
-    if (s.n > room)
-        s.n = (size_t)room;
+    run->text_over = run->text > most || s.n > most - run->text;
+    if (run->text_over)
+        s.n = run->text > most ? 0 : (size_t)(most + 1 - run->text);
     run->text += s.n + 1;
     al_vm_send(AL_VM_PRINT, s, none(), none());
     return undefined();

@@ -7,6 +7,10 @@
 #include "base/buf.h"
 #include "jsvm/engine.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #define RIG_TOOLS                                                                               \
     "{\"tools\":[\"echo\",\"fail\",\"slow\",\"never\",\"big\",\"list\",\"odd-name\",\"then\"]," \
     "\"servers\":{\"github\":[\"create_issue\",\"echo\",\"then\"],\"echo\":[\"x\"]}}"

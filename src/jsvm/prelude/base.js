@@ -68,6 +68,15 @@ const [M, S, D, E, P, R, B, DV] = [Map, Set, Date, Error, Promise, RegExp, Array
 const isObject = (v) => typeof v === 'object' && v !== null;
 const noop = () => {};
 
+/* instanceof for what a script threw: a hostile proxy throws in turn. */
+function isA(v, type) {
+    try {
+        return isObject(v) && v instanceof type;
+    } catch {
+        return false;
+    }
+}
+
 /* A property as a built-in object has it: not enumerable. */
 function define(o, name, value) {
     defineProperty(o, name, { value, writable: true, enumerable: false, configurable: true });

@@ -38,7 +38,7 @@ class Inspector {
     }
 
     group(prefix, open, parts, close) {
-        const indent = repeat('  ', this.above.length);
+        const indent = repeat('  ', this.above.length - 1); /* the group's own object is among them */
         let width = 0, lines = false;
         for (let i = 0; i < parts.length; i++) {
             width += parts[i].length + 2;
@@ -49,7 +49,7 @@ class Inspector {
             return `${before}${open}${close}`;
         if (width <= INSPECT_WIDTH && !lines)
             return `${before}${open} ${join(parts, ', ')} ${close}`;
-        const inner = repeat('  ', this.above.length + 1);
+        const inner = repeat('  ', this.above.length);
         return `${before}${open}\n${inner}${join(parts, `,\n${inner}`)}\n${indent}${close}`;
     }
 

@@ -148,10 +148,9 @@ function compile(code) {
     try {
         const expression = asExpression(code);
         run.body = expression === undefined;
-        run.shift = run.body ? AS_BODY.length + 1 : AS_VALUE.length + 1;
+        run.shift = AS_VALUE.length;
         return host.eval(expression ?? asBody(code));
     } catch (e) {
-        run.shift = AS_BODY.length + 1;
         run.failure = syntaxError(e, code);
         return undefined;
     }

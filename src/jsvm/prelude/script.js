@@ -3,8 +3,9 @@
 const FILE = 'script.js';
 
 /* What stands before the code on its first line; columns there are that much further right. */
-const AS_BODY = 'async()=>{';
-const AS_VALUE = 'async()=>{return (';
+const AS_ARROW = '(async()=>{';
+const AS_BODY = "(class{async[''](){";
+const AS_VALUE = "(class{async[''](){return (";
 
 /* The code inside a Markdown fence, on the lines that it had. */
 function stripFence(code) {
@@ -40,7 +41,7 @@ function asExpression(code) {
     let text = trimEnd(code);
     if (endsWith(text, ';'))
         text = slice(text, 0, -1);
-    const whole = `(${AS_VALUE}${text}\n)})`;
+    const whole = `${AS_VALUE}${text}\n)}}).prototype['']`;
     if (!compiles(whole) || !compiles(`(async()=>{return [${text}\n]})`))
         return undefined;
     return whole;
@@ -48,18 +49,20 @@ function asExpression(code) {
 
 /*
  * A body, when it stands in an arrow function and in a method: after an arrow function's end only `,` and `)` may
- * follow, after a method's neither may, so that no code can close both.
+ * follow, after a method's neither may, so that no code can close both. A method, so that `this` is undefined.
  */
 function asBody(code) {
-    const whole = `(${AS_BODY}${code}\n})`;
+    run.shift = AS_ARROW.length;
+    host.check(`${AS_ARROW}${code}\n})`);
+    run.shift = AS_BODY.length;
+    const whole = `${AS_BODY}${code}\n}}).prototype['']`;
     host.check(whole);
-    host.check(`(class{async m(){${code}\n}})`);
     return whole;
 }
 
 function stackOf(e) {
     try {
-        if (!(isObject(e) && e instanceof E))
+        if (!isA(e, E))
             return '';
         const own = getOwnPropertyDescriptor(e, 'stack');
         const text = own && 'value' in own ? own.value : errorStack(e);
@@ -104,6 +107,18 @@ function cut(text, n) {
     return text.length > n ? `${slice(text, 0, n)}… (${text.length - n} more characters)` : text;
 }
 
+const SHELL = /^(\$ |#!|(sudo|npm|npx|pnpm|yarn|node|deno|git|cd|ls|cat|echo|curl|wget|grep|rg|find|mkdir|rm|cp|mv|pip3?|python3?|bash|sh|make|docker) +[-\w./~$"'|>])/;
+const SHELL_CURE = {
+    message: 'this looks like a shell command, not JavaScript',
+    hint: 'write JavaScript: programs are started by a tool, such as await tools.call(name, args)',
+};
+
+/* `ls -la /tmp` compiles: it is a subtraction and a division. */
+function isShell(e) {
+    const name = exec(/^(\w+) is not defined$/, messageOf(e));
+    return name && startsWith(trimStart(run.source), `${name[1]} `) && exec(SHELL, trimStart(run.source));
+}
+
 /* One-line cures for what models write when they take the code mode for something else. */
 function cureFor(code, line) {
     const first = trimStart(code);
@@ -113,11 +128,8 @@ function cureFor(code, line) {
             message: 'there are no modules here: import and export do not work',
             hint: 'remove import and export; what a script can use is global: tools, print, input, state',
         };
-    if (exec(/^(\$ |#!|(sudo|npm|npx|pnpm|yarn|node|deno|git|cd|ls|cat|echo|curl|wget|grep|rg|find|mkdir|rm|cp|mv|pip3?|python3?|bash|sh|make|docker) +[-\w./~$"'|>])/, first))
-        return {
-            message: 'this looks like a shell command, not JavaScript',
-            hint: 'write JavaScript: programs are started by a tool, such as await tools.call(name, args)',
-        };
+    if (exec(SHELL, first))
+        return SHELL_CURE;
     if (exec(/^\s*(export\s+)?(interface\s+\w+|type\s+\w+(<[^>]*>)?\s*=|enum\s+\w+\s*\{|declare\s|namespace\s+\w+)/, line) ||
         exec(/[\w)\]?]\s*:\s*(string|number|boolean|any|unknown|never|void|object|null|undefined|Record|Array|Promise|Map|Set|Partial|ReadonlyArray|[A-Z]\w*(\[\]|<))\b/, line) ||
         exec(/[\w)\]?]\s*:\s*([A-Z]\w*|\{[^}]*\}|\[[^\]]*\])(\[\])?\s*(=[^=>]|[,)]\s*.*=>|\)\s*\{)/, line) ||
@@ -164,17 +176,20 @@ function withPlace(error, e) {
 function describeError(e) {
     if (e === null && host.sawMemory())
         return memoryError;
-    if (isObject(e) && e instanceof ValueError)
+    if (isA(e, ValueError))
         return { code: 'INVALID_RESULT', message: e.message };
     const told = isObject(e) ? weakGet(toldBy, e) : undefined;
     if (told)
         return withPlace({ code: told.code, message: cut(`${toolName(e)}${messageOf(e)}`, 8000), hint: told.hint }, e);
-    if (isObject(e) && e instanceof RangeErrorType && messageOf(e) === STACK_MESSAGE && host.wasDeep())
+    if (isA(e, RangeErrorType) && messageOf(e) === STACK_MESSAGE && host.wasDeep())
         return withPlace(stackError, e);
-    const words = isObject(e) && e instanceof E ? errorLine(e) : `thrown: ${show(e)}`;
+    if (isA(e, ReferenceErrorType) && isShell(e))
+        return withPlace({ ...SHELL_CURE, code: 'SYNTAX_ERROR', message: `${SHELL_CURE.message} (${errorLine(e)})` }, e);
+    const words = isA(e, E) ? errorLine(e) : `thrown: ${show(e)}`;
     return withPlace({ code: 'SCRIPT_ERROR', message: cut(words, 8000) }, e);
 }
 const RangeErrorType = RangeError;
+const ReferenceErrorType = ReferenceError;
 
 function messageOf(e) {
     try {

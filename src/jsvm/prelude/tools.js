@@ -153,8 +153,8 @@ const hidden = new Set(['then', 'catch', 'finally', 'toJSON', 'constructor', 'pr
     '__proto__']);
 const ours = { call: callTool, list, describe, map };
 
-function caller(name) {
-    const f = (args) => callTool(name, args);
+function caller(prefix, name) {
+    const f = (args) => callTool(prefix + name, args);
     defineProperty(f, 'name', { value: name });
     return f;
 }
@@ -165,7 +165,7 @@ function callable(known, prefix) {
         get(target, name) {
             if (typeof name !== 'string' || setHas(hidden, name))
                 return undefined;
-            return hasOwn(target, name) ? target[name] : caller(prefix + name);
+            return hasOwn(target, name) ? target[name] : caller(prefix, name);
         },
     });
 }
@@ -173,7 +173,7 @@ function callable(known, prefix) {
 function addTools(o, names, prefix) {
     for (let i = 0; i < names.length; i++) {
         if (!setHas(hidden, names[i]) && !hasOwn(o, names[i]))
-            o[names[i]] = caller(prefix + names[i]);
+            o[names[i]] = caller(prefix, names[i]);
     }
     return o;
 }

@@ -215,7 +215,7 @@ function toJson(v, root) {
             note(`${numberOf(c.promises, 'promise', 'promises')} in the ${root} that nothing awaited: {}`);
         return text;
     } catch (e) {
-        if (e instanceof ValueError)
+        if (isA(e, ValueError))
             throw e;
         throw new ValueError(`the ${root} cannot be made JSON: ${errorLine(e)}`);
     }
