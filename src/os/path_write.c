@@ -3,6 +3,7 @@
 #include "os/fd.h"
 #include "os/path.h"
 #include "os/path_int.h"
+#include "os/temps.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -96,9 +97,13 @@ int al_path_write_atomic(int dir_fd, const char *name, struct al_str bytes, mode
     } else if (errno != ENOENT) {
         return al_path_fail(dir_fd, NULL, errno, shown, err);
     }
-    char tmp[TMP_SIZE];
-    autofd int fd = make_tmp(dir_fd, exists ? 0600 : mode, tmp);
-    int r = fd < 0 ? fd : fill_and_rename(dir_fd, tmp, fd, name, bytes, exists ? &st : NULL);
+    int r = al_temps_enter(dir_fd);
+    if (r == 0) {
+        char tmp[TMP_SIZE];
+        autofd int fd = make_tmp(dir_fd, exists ? 0600 : mode, tmp);
+        r = fd < 0 ? fd : fill_and_rename(dir_fd, tmp, fd, name, bytes, exists ? &st : NULL);
+        al_temps_leave();
+    }
     if (r < 0)
         return al_path_fail(dir_fd, NULL, -r, shown, err);
     return 0;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "os/fd.h"
 #include "os/lock.h"
+#include "os/temps.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -40,8 +41,11 @@ int al_store_host_start(struct al_store *s, struct al_err *err)
         int r = al_lock_try(path, &s->lock_fd, err);
         if (r < 0)
             return -1;
-        if (r == 1)
+        if (r == 1) {
+            autofree char *temps = host_path(s, s->host_id, ".temps");
+            al_temps_begin(temps);
             return 0;
+        }
         /* Somebody who looks for dead hosts met the file between its making and its locking: it removes it.
          */
     }
@@ -54,6 +58,8 @@ void al_store_host_end(struct al_store *s)
         return;
     autofree char *lock = host_path(s, s->host_id, ".lock");
     autofree char *sock = host_path(s, s->host_id, ".sock");
+    autofree char *temps = host_path(s, s->host_id, ".temps");
+    al_temps_end(temps);
     unlink(sock);
     unlink(lock);
     al_close(&s->lock_fd);
@@ -188,6 +194,8 @@ static void bury(void *ud, const char *host_id)
         return;
     }
     rec->n += r;
+    autofree char *temps = host_path(rec->s, host_id, ".temps");
+    al_temps_recover(temps);
     unlink(sock);
     unlink(lock);
 }
