@@ -68,9 +68,7 @@ static void zygote_free(struct al_zygote *z)
 
 static void zygote_said(struct al_zygote *z, const struct al_vm_reply_msg *m)
 {
-    if (m->kind == AL_VM_READY) {
-        z->ready = true;
-    } else if (m->kind == AL_VM_FAILED) {
+    if (m->kind == AL_VM_FAILED) {
         snprintf(z->why, sizeof z->why, "%.*s", (int)strnlen(m->text, sizeof m->text), m->text);
     } else if (m->kind == AL_VM_FORKED) {
         for (struct al_vm *vm = z->engine->runs; vm; vm = vm->next) {

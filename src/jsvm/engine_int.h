@@ -19,7 +19,6 @@ struct al_zygote {
     int pidfd, control;
     struct al_watch *watch;
     uint64_t runs, born_ms;
-    bool ready;
     char why[200]; /* what it said when it failed to start */
 };
 

@@ -295,7 +295,7 @@ void al_vm_zygote_gone(struct al_vm *vm, const struct al_zygote *z)
         al_vm_forked(vm, page.pid);
         return;
     }
-    if (vm->cause == AL_CAUSE_NONE && z->ready && !vm->retried) {
+    if (vm->cause == AL_CAUSE_NONE && !z->why[0] && !vm->retried) {
         vm->retried = true;
         if (al_zygote_request(vm, &err) == 0)
             return;
