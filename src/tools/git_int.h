@@ -9,6 +9,9 @@
 
 #define AL_GIT_MAX_FILTERS 64
 
+/* For tests: as on a kernel without Landlock. */
+extern bool al_git_no_landlock;
+
 struct al_git {
     struct al_call *call;
     const char *program;
@@ -50,8 +53,8 @@ int al_git_fail_elsewhere(struct al_err *err);
 
 /* --- pure parts (git_parse.c)
  * ------------------------------------------------------------------------------------ */
-/* `git config --list -z`: collects the names of filter drivers and the keys that make git run a program while
- * it reads. -1: more drivers than fit. */
+/* `git config --list --show-scope -z`: collects the names of filter drivers and the keys that make git run a
+ * program while it reads. -1: more drivers than fit. */
 int al_git_config_scan(struct al_str list, struct al_buf *filters, size_t max_filters, size_t *ret_n,
                        struct al_buf *programs);
 bool al_git_config_has(struct al_str list, const char *key);

@@ -20,6 +20,21 @@ static bool next_field(struct al_str *rest, struct al_str *ret)
     return true;
 }
 
+/* One entry of the listing; those of our own command line are passed over. */
+static bool next_entry(struct al_str *list, struct al_str *ret_key, struct al_str *ret_value)
+{
+    struct al_str scope, entry;
+    do {
+        if (!next_field(list, &scope) || !next_field(list, &entry))
+            return false;
+    } while (al_str_is(scope, "command"));
+    const char *lf = memchr(entry.p, '\n', entry.n);
+    *ret_key = (struct al_str){entry.p, lf ? (size_t)(lf - entry.p) : entry.n};
+    /* A key without a value is true. */
+    *ret_value = lf ? (struct al_str){lf + 1, entry.n - ret_key->n - 1} : AL_STR("true");
+    return true;
+}
+
 static bool is_false(struct al_str v)
 {
     return v.n == 0 || al_str_is(v, "false") || al_str_is(v, "no") || al_str_is(v, "off") ||
@@ -34,8 +49,7 @@ static bool names_program(struct al_str key, struct al_str value)
         return !is_false(value);
     if (value.n == 0)
         return false;
-    if (al_str_is(key, "core.hookspath") || al_str_is(key, "diff.external") ||
-        al_str_is(key, "core.sshcommand"))
+    if (al_str_is(key, "core.hookspath") || al_str_is(key, "diff.external"))
         return true;
     if (al_str_starts(key, "filter."))
         return al_str_ends(key, ".clean") || al_str_ends(key, ".smudge") || al_str_ends(key, ".process");
@@ -74,12 +88,8 @@ static int note_filter(struct al_str key, struct al_buf *filters, size_t max, si
 int al_git_config_scan(struct al_str list, struct al_buf *filters, size_t max_filters, size_t *ret_n,
                        struct al_buf *programs)
 {
-    struct al_str entry;
-    while (next_field(&list, &entry)) {
-        const char *lf = memchr(entry.p, '\n', entry.n);
-        struct al_str key = {entry.p, lf ? (size_t)(lf - entry.p) : entry.n};
-        /* A key without a value is true. */
-        struct al_str value = lf ? (struct al_str){lf + 1, entry.n - key.n - 1} : AL_STR("true");
+    struct al_str key, value;
+    while (next_entry(&list, &key, &value)) {
         if (note_filter(key, filters, max_filters, ret_n) < 0)
             return -1;
         if (!names_program(key, value))
@@ -98,10 +108,9 @@ int al_git_config_scan(struct al_str list, struct al_buf *filters, size_t max_fi
 
 bool al_git_config_has(struct al_str list, const char *key)
 {
-    struct al_str entry;
-    while (next_field(&list, &entry)) {
-        const char *lf = memchr(entry.p, '\n', entry.n);
-        if (al_str_is((struct al_str){entry.p, lf ? (size_t)(lf - entry.p) : entry.n}, key))
+    struct al_str name, value;
+    while (next_entry(&list, &name, &value)) {
+        if (al_str_is(name, key))
             return true;
     }
     return false;

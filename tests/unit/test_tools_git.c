@@ -102,12 +102,16 @@ static void programs_in_the_configuration_are_found(void **state)
         {"remote.origin.promisor\ntrue", "remote.origin.promisor", NULL},
         {"alias.x\n!touch y", NULL, NULL},
         {"core.pager\nless", NULL, NULL},
+        {"core.sshcommand\nssh -i key", NULL, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct al_buf filters[2] = {0};
         size_t n = 0;
         autobuf struct al_buf programs = AL_BUF_INIT(200);
-        struct al_str list = {cases[i].entry, strlen(cases[i].entry) + 1};
+        autobuf struct al_buf in = AL_BUF_INIT(500);
+        al_buf_add(&in, "local", 6);
+        al_buf_add(&in, cases[i].entry, strlen(cases[i].entry) + 1);
+        struct al_str list = al_buf_str(&in);
         assert_int_equal(al_git_config_scan(list, filters, 2, &n, &programs), 0);
         if (!al_str_is(al_buf_str(&programs), cases[i].program ? cases[i].program : ""))
             fail_msg("%s: %.*s", cases[i].entry, AL_FMT(al_buf_str(&programs)));
@@ -120,7 +124,11 @@ static void programs_in_the_configuration_are_found(void **state)
     struct al_buf filters[2] = {0};
     size_t n = 0;
     autobuf struct al_buf programs = AL_BUF_INIT(200);
-    static const char three[] = "filter.a.clean\nx\0filter.b.clean\nx\0filter.c.clean\nx";
+    static const char ours[] = "command\0core.hookspath\n/dev/null\0command\0filter.x.clean\n";
+    assert_int_equal(al_git_config_scan((struct al_str){ours, sizeof ours}, filters, 2, &n, &programs), 0);
+    assert_int_equal(n + programs.n, 0);
+    static const char three[] =
+        "local\0filter.a.clean\nx\0worktree\0filter.b.clean\nx\0local\0filter.c.clean\nx";
     assert_int_equal(al_git_config_scan((struct al_str){three, sizeof three}, filters, 2, &n, &programs), -1);
     al_buf_free(&filters[0]);
     al_buf_free(&filters[1]);
@@ -149,6 +157,7 @@ static void status_and_diff_show_what_changed(void **state)
     assert_text_at(&r, "entries.2.from", "old.txt");
     assert_text_at(&r, "entries.3.path", "untracked");
     assert_has(r.text, "branch main\n.M a.txt\n");
+    assert_lacks(r.text, "were not run");
     reply_free(&r);
     r = call(w, "git_diff", "{}");
     assert_code(&r, AL_OK);
@@ -377,11 +386,44 @@ static void no_program_of_a_repository_is_run(void **state)
     reply_free(&r);
 }
 
+static void without_landlock_a_trap_is_refused(void **state)
+{
+    struct world *w = *state;
+    make_trap(w);
+    open_here(w, NULL);
+    al_git_no_landlock = true;
+    struct reply r = call(w, "git_status", "{}"), d = call(w, "git_diff", "{}");
+    al_git_no_landlock = false;
+    assert_code(&r, AL_UNTRUSTED_REPOSITORY);
+    assert_has(r.msg, "filter.f.clean");
+    assert_has(r.msg, "core.fsmonitor");
+    assert_has(r.hint, "Landlock");
+    assert_code(&d, AL_UNTRUSTED_REPOSITORY);
+    reply_free(&r);
+    reply_free(&d);
+    assert_no_canary(w);
+}
+
+static void without_landlock_a_plain_repository_works(void **state)
+{
+    struct world *w = *state;
+    put(w, "a", "x\n");
+    sh(w, GIT "init -q .; " GIT "add .; " GIT "commit -qm x; echo y >> a");
+    open_here(w, NULL);
+    al_git_no_landlock = true;
+    struct reply r = call(w, "git_diff", "{}");
+    al_git_no_landlock = false;
+    assert_code(&r, AL_OK);
+    assert_has(r.text, "+y");
+    reply_free(&r);
+}
+
 static void missing_objects_are_not_fetched(void **state)
 {
     struct world *w = *state;
     make_trap(w);
-    sh(w, "rm -f $(git ls-files -s a | awk '{print \".git/objects/\" substr($2,1,2) \"/\" substr($2,3)}'); "
+    sh(w, "rm -f $(git ls-files -s a 2>/dev/null | awk '{print \".git/objects/\" substr($2,1,2) \"/\" "
+          "substr($2,3)}'); "
           "rm -f "
           "../canary*");
     open_here(w, NULL);
@@ -516,6 +558,8 @@ int main(int argc, char **argv)
         IN_WORLD(a_large_diff_is_cut),
         IN_WORLD(the_trap_springs_without_us),
         IN_WORLD(no_program_of_a_repository_is_run),
+        IN_WORLD(without_landlock_a_trap_is_refused),
+        IN_WORLD(without_landlock_a_plain_repository_works),
         IN_WORLD(missing_objects_are_not_fetched),
         IN_WORLD(programs_of_submodules_are_not_run),
         IN_WORLD(the_status_within_a_submodule_works),
