@@ -161,6 +161,7 @@ void jsrun_on_call(void *ud, uint32_t id, struct al_str tool_name, struct al_str
         refuse_beyond(r, id);
         return;
     }
+    jsrun_journal_running(r);
     struct jsrun_call *c = add_call(r, id, tool_name);
     const struct al_tool *tool = al_core_tool(r->core, tool_name);
     describe_args(c, args_json);

@@ -99,6 +99,8 @@ static void default_hint(struct jsrun *r)
 static void engine_hint(struct jsrun *r)
 {
     char own[sizeof r->err.hint];
+    if (strstr(r->err.hint, "alisio forge status"))
+        return;
     memcpy(own, r->err.hint, sizeof own);
     al_hint(&r->err,
             "%.300s%s`alisio forge status --probe` in a terminal shows what is wrong with the engine", own,

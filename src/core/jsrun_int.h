@@ -66,7 +66,8 @@ struct jsrun {
     struct jsrun_asking *asking;
 
     struct al_vm *vm;
-    bool began; /* the journal has its row */
+    bool began;   /* the journal has its row */
+    bool running; /* and says that it runs */
     bool cancelled;
     bool ended; /* the VM is gone (or never came) */
     bool reaping;
@@ -128,6 +129,8 @@ void jsrun_call_gone(struct jsrun *r);
 /* --- jsrun_journal.c */
 int jsrun_journal_begin(struct jsrun *r, struct al_err *err) AL_MUST_CHECK;
 void jsrun_journal_started(void *ud, int64_t pid);
+/* Before the first thing that a run says or calls, should that come before the number of its process. */
+void jsrun_journal_running(struct jsrun *r);
 void jsrun_journal_print(struct jsrun *r, struct al_str line);
 void jsrun_journal_progress(struct jsrun *r, struct al_str json);
 void jsrun_journal_flush(struct jsrun *r);

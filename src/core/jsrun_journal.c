@@ -49,8 +49,15 @@ void jsrun_journal_started(void *ud, int64_t pid)
 {
     struct jsrun *r = ud;
     struct al_err err = {0};
+    r->running = true;
     if (al_store_run_started(store_of(r), r->id, pid, &err) < 0)
         tell(r, "start", &err);
+}
+
+void jsrun_journal_running(struct jsrun *r)
+{
+    if (!r->running)
+        jsrun_journal_started(r, 0);
 }
 
 void jsrun_journal_flush(struct jsrun *r)
@@ -96,6 +103,7 @@ static void flush_soon(struct jsrun *r)
 
 void jsrun_journal_print(struct jsrun *r, struct al_str line)
 {
+    jsrun_journal_running(r);
     if (r->events.n && r->events.n + line.n > FLUSH_BYTES)
         jsrun_journal_flush(r);
     al_buf_add_str(&r->events, line);
