@@ -64,6 +64,21 @@ static void add_saved(const struct jsrun *r, struct al_jw *w)
     al_jw_kstr(w, "savedTo", al_buf_str(&path));
 }
 
+/* So that the run can be made again from the journal; a larger one is only measured. */
+static void add_input(const struct jsrun *r, struct al_jw *w)
+{
+    if (!r->input.n)
+        return;
+    if (r->input.n > JSRUN_KEPT_INPUT) {
+        al_jw_kint(w, "inputBytes", (int64_t)r->input.n);
+        return;
+    }
+    autobuf struct al_buf redacted = AL_BUF_INIT(8 * JSRUN_KEPT_INPUT);
+    al_redact_json(r->input, &redacted);
+    if (redacted.n && !al_buf_failed(&redacted))
+        al_jw_kraw(w, "input", al_buf_str(&redacted));
+}
+
 /* What is long stands at the end, so that a reader of the first members need not pass it. */
 void jsresult_record(const struct jsrun *r, bool kept, struct al_buf *out)
 {
@@ -97,6 +112,8 @@ void jsresult_record(const struct jsrun *r, bool kept, struct al_buf *out)
     al_jw_kraw(&w, "limits", al_buf_str(&part));
     add_stats(r, &w);
     add_calls(r, &w);
+    if (kept)
+        add_input(r, &w);
     al_jw_kraw(&w, "value", r->value.n && !drop_value ? al_buf_str(&r->value) : AL_STR("null"));
     al_jw_kstr(&w, "text", shown);
     al_jw_end(&w);

@@ -16,6 +16,7 @@
 #define JSRUN_MAX_DEPTH 100u /* of a value; leaves room for the levels that our records put around it */
 #define JSRUN_MAX_RECORD (256u << 20)
 #define JSRUN_KEPT_VALUE (1u << 20) /* of value and text each, in the record that the journal keeps */
+#define JSRUN_KEPT_INPUT (64u << 10) /* of the input, in the record that the journal keeps */
 #define JSRUN_PREVIEW_CHARS 200u
 #define JSRUN_EXECUTE_TIMEOUT_MS 10000
 #define JSRUN_EXECUTE_CALLS 20
