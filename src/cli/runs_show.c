@@ -72,6 +72,18 @@ static int tool_command(struct shown *s, struct al_buf *out, struct al_err *err)
     return 0;
 }
 
+/* A large input, and the values of secret-looking keys, are not in the journal. */
+static void warn_about_input(struct shown *s)
+{
+    const struct al_json *input = al_json_get(s->record, "input");
+    if (al_json_get(s->record, "inputBytes"))
+        al_app_warn(s->app, "the input of %s was too large to keep: add it as --input", s->run.id);
+    else if (input && al_str_find(input->raw, AL_STR("‹redacted›")) >= 0)
+        al_app_warn(s->app, "secrets in the input of %s were not kept: put them in by hand", s->run.id);
+    else if (!s->record)
+        al_app_warn(s->app, "the input of %s is not known: it has not ended in order", s->run.id);
+}
+
 static int print_command(struct shown *s, struct al_err *err)
 {
     autobuf struct al_buf code = AL_BUF_INIT(MAX_CODE), line = AL_BUF_INIT(8u << 20);
@@ -81,6 +93,7 @@ static int print_command(struct shown *s, struct al_err *err)
     } else {
         if (al_store_run_code(s->app->store, s->run.id, &code, err) < 0)
             return -1;
+        warn_about_input(s);
         al_run_command(&line, &s->run, al_str_of(s->app->workspace), al_buf_str(&code), s->record);
     }
     al_say_foreign(s->app, &s->reply->text, al_buf_str(&line), true);

@@ -81,6 +81,19 @@ test("runs list, show, --code, --command, logs and rm tell of a run what it was"
     });
   }));
 
+test("the command line of a run has its input, and says what of it was not kept", () =>
+  withHome({}, (home) => {
+    const command = (input) => {
+      assert.equal(run(home, ["js", "-e", "return 1", "--input", input]).status, 0);
+      return run(home, ["runs", "show", "last", "--command"]);
+    };
+    const whole = command('{"a": "it\'s"}');
+    assert.match(whole.stdout, /--input '\{"a": ?"it'\\''s"\}'/);
+    assert.equal(whole.stderr, "");
+    assert.match(command('{"password": "x"}').stderr, /^warning: secrets in the input/);
+    assert.match(command(JSON.stringify("x".repeat(100_000))).stderr, /^warning: the input of exec_\S+ was too large/);
+  }));
+
 test("a typed call with an effect is in the journal, with a command line", () =>
   withHome({}, (home) => {
     const r = runJson(home, ["tool", "call", "write_file", '{"path":"b.txt","content":"x"}']).json;
