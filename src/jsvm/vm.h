@@ -74,6 +74,8 @@ void al_vm_saw_out_of_memory(void);
 
 /* vm_frame.c: blocking, on AL_VM_FD. A broken channel ends the process: nobody is left to tell. */
 void al_vm_send(uint8_t type, struct al_str a, struct al_str b, struct al_str c);
+void al_vm_hold(uint8_t type, struct al_str a, struct al_str b,
+                struct al_str c); /* goes out with the next send */
 /* The next frame, its payload in fresh guest memory (0 when empty). */
 struct al_vm_in {
     uint8_t type;

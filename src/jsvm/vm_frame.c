@@ -41,32 +41,45 @@ static void read_all(char *p, size_t n)
     }
 }
 
-void al_vm_send(uint8_t type, struct al_str a, struct al_str b, struct al_str c)
+/* Small frames gather here, so that what belongs together goes out in one write and wakes the host once. */
+static char held[4096];
+static size_t held_n;
+
+static void hold(const char *p, size_t n)
 {
-    static char small[4096];
-    size_t at = AL_FRAME_HEADER;
+    if (n > sizeof held - held_n) {
+        write_all(held, held_n);
+        held_n = 0;
+    }
+    if (n > sizeof held) {
+        write_all(p, n);
+    } else if (n) {
+        memcpy(held + held_n, p, n);
+        held_n += n;
+    }
+}
+
+void al_vm_hold(uint8_t type, struct al_str a, struct al_str b, struct al_str c)
+{
     uint64_t n = (uint64_t)a.n + b.n + c.n;
+    char head[AL_FRAME_HEADER] = {0};
     if (n > UINT32_MAX)
         lost();
-    struct al_str part[3] = {a, b, c};
-    memset(small, 0, AL_FRAME_HEADER);
     for (int i = 0; i < 4; i++)
-        small[i] = (char)(n >> (8 * i) & 0xff);
-    small[4] = (char)type;
-    small[5] = AL_FRAME_VERSION;
-    for (int i = 0; i < 3; i++) {
-        if (part[i].n > sizeof small - at) {
-            write_all(small, at);
-            at = 0;
-        }
-        if (part[i].n > sizeof small) {
-            write_all(part[i].p, part[i].n);
-        } else if (part[i].n) {
-            memcpy(small + at, part[i].p, part[i].n);
-            at += part[i].n;
-        }
-    }
-    write_all(small, at);
+        head[i] = (char)(n >> (8 * i) & 0xff);
+    head[4] = (char)type;
+    head[5] = AL_FRAME_VERSION;
+    hold(head, sizeof head);
+    hold(a.p, a.n);
+    hold(b.p, b.n);
+    hold(c.p, c.n);
+}
+
+void al_vm_send(uint8_t type, struct al_str a, struct al_str b, struct al_str c)
+{
+    al_vm_hold(type, a, b, c);
+    write_all(held, held_n);
+    held_n = 0;
 }
 
 void al_vm_receive(struct al_vm_in *ret)

@@ -141,9 +141,9 @@ static al_vm_value do_end(const struct al_vm_text *t, unsigned n)
         return Z_quickjsZ_qjs_get_null(&al_vm.q);
     run->ended = true;
     if (t[1].s.n)
-        al_vm_send(AL_VM_VALUE, t[1].s, none(), none());
+        al_vm_hold(AL_VM_VALUE, t[1].s, none(), none());
     if (t[2].s.n)
-        al_vm_send(AL_VM_STATE, t[2].s, none(), none());
+        al_vm_hold(AL_VM_STATE, t[2].s, none(), none());
     al_vm_send(AL_VM_END, t[0].s, none(), none());
     return undefined();
 }

@@ -11,6 +11,9 @@ __asm__(".pushsection .rodata\n"
         "al_vm_prelude_js_end:\n"
         ".byte 0\n"
         ".popsection\n");
+#define FIRST_COLLECTION \
+    ((u32)1 << 20) /* bytes that a script allocates before the engine looks for garbage */
+
 extern const char al_vm_prelude_js[], al_vm_prelude_js_end[];
 
 struct al_vm_prelude al_vm_prelude;
@@ -68,5 +71,9 @@ bool al_vm_prelude_build(char *why, size_t n)
     al_vm_free(made);
     if (!p->start || !p->deliver || !p->finish || !p->deadlock || !p->fatal)
         return report("the prelude is not complete", why, n);
+    /* A collection writes to every object, and in a run that copies every page: not for what was here before
+     * it. */
+    Z_quickjsZ_qjs_run_gc(&al_vm.q);
+    Z_quickjsZ_qjs_set_gc_threshold(&al_vm.q, Z_quickjsZ_qjs_get_allocated_size(&al_vm.q) + FIRST_COLLECTION);
     return true;
 }

@@ -105,8 +105,21 @@ function deepFreeze(v) {
     return v;
 }
 
-/* The per-run record; made by start. */
-let run = null;
+/*
+ * The run's own record. It is made here, in the zygote, and each run fills its copy: a run that makes little of its own
+ * touches few pages, which the kernel would have to copy.
+ */
+const run = {
+    source: '', input: '', alisio: '', tools: '', before: '', seed: '', flags: 0, maxOpen: 1, began: 0,
+    body: false,        /* the script is a body, not an expression */
+    shift: 0,           /* characters before the script on its first line */
+    value: '',          /* JSON, once it has one */
+    failure: undefined, /* what END says of it, once it has failed */
+    over: false,
+    calls: new Map(), queue: [], first: 0, open: 0,
+    progress: '', progressAt: -1e9,
+    notes: [],
+};
 
 function note(text) {
     if (run.notes.length < 20)

@@ -1,19 +1,29 @@
 /* The run itself: the globals, the start, the two ends. */
 
-/* sfc32 (Doty-Humphrey), 53 bits a number, seeded with what the host drew for this run alone. */
-function randomFrom(seed) {
-    let [a, b, c, d] = [0, 8, 16, 24].map((at) => +`0x${slice(seed, at, at + 8)}` | 0);
-    const next = () => {
-        const t = (a + b | 0) + d | 0;
-        d = d + 1 | 0;
-        a = b ^ b >>> 9;
-        b = c + (c << 3) | 0;
-        c = (c << 21 | c >>> 11) + t | 0;
-        return t >>> 0;
-    };
+/* sfc32 (Doty-Humphrey), 53 bits a number, seeded at first use with what the host drew for this run alone. */
+let [ra, rb, rc, rd, seeded] = [0, 0, 0, 0, false];
+
+function nextWord() {
+    const t = (ra + rb | 0) + rd | 0;
+    rd = rd + 1 | 0;
+    ra = rb ^ rb >>> 9;
+    rb = rc + (rc << 3) | 0;
+    rc = (rc << 21 | rc >>> 11) + t | 0;
+    return t >>> 0;
+}
+
+function seedRandom() {
+    const word = (at) => +`0x${slice(run.seed, at, at + 8)}` | 0;
+    [ra, rb, rc, rd] = [word(0), word(8), word(16), word(24)];
+    seeded = true;
     for (let i = 0; i < 12; i++)
-        next();
-    return () => ((next() >>> 5) * 67108864 + (next() >>> 6)) / 9007199254740992;
+        nextWord();
+}
+
+function random() {
+    if (!seeded)
+        seedRandom();
+    return ((nextWord() >>> 5) * 67108864 + (nextWord() >>> 6)) / 9007199254740992;
 }
 
 function print(...values) {
@@ -23,7 +33,7 @@ function print(...values) {
     host.print(text);
 }
 
-/* Made when a script first asks for it: most ask for one or two of these. */
+/* A global that is made when a script first asks for it: most ask for one or two of these. */
 function lazy(name, make, settable) {
     let made = false, value;
     defineProperty(globalThis, name, {
@@ -44,19 +54,14 @@ function lazy(name, make, settable) {
     return () => (made ? { value } : undefined);
 }
 
-function globals(input, alisio, tools, state, flags) {
-    lazy('input', () => (input ? parse(input) : null), true);
-    lazy('ALISIO', () => deepFreeze(parse(alisio || '{}')), false);
-    lazy('tools', () => makeTools(tools), false);
-    if (flags & 1)
-        run.state = lazy('state', () => (state ? parse(state) : {}), true);
-    if (flags & 2)
-        define(globalThis, 'callTool', callTool);
-}
+const inputNow = lazy('input', () => (run.input ? parse(run.input) : null), true);
+const stateNow = lazy('state', () => (run.before ? parse(run.before) : {}), true);
+lazy('ALISIO', () => deepFreeze(parse(run.alisio || '{}')), false);
+lazy('tools', () => makeTools(run.tools), false);
 
 /* The state as END wants it: "" when there is none, or when it is as it was. */
 function stateJson() {
-    const touched = run.state ? run.state() : undefined;
+    const touched = run.flags & 1 ? stateNow() : undefined;
     if (!touched)
         return '';
     const s = touched.value;
@@ -147,40 +152,52 @@ function failed(e) {
 function compile(code) {
     try {
         const expression = asExpression(code);
-        run.body = expression === undefined;
-        run.shift = AS_VALUE.length;
-        return host.eval(expression ?? asBody(code));
+        if (expression)
+            return expression;
+        run.body = true;
+        return asBody(code);
     } catch (e) {
         run.failure = syntaxError(e, code);
         return undefined;
     }
 }
 
+function callWithInput(v) {
+    if (typeof v !== 'function')
+        return v;
+    const now = inputNow();
+    return v(now ? now.value : run.input ? parse(run.input) : null);
+}
+
 function start(code, input, alisio, tools, state, flags, maxOpen, seed) {
-    run = { source: code, notes: [], body: false, shift: 0, value: '', failure: undefined, over: false, state: undefined,
-        before: state, calls: new M(), queue: [], first: 0, open: 0, maxOpen, progress: '',
-        progressAt: -1e9 };
-    define(Math, 'random', randomFrom(seed));
-    const began = host.now();
-    performance.now = () => host.now() - began;
-    performance.timeOrigin = dateNow();
-    globals(input, alisio, tools, state, flags);
+    run.source = code;
+    run.input = input;
+    run.alisio = alisio;
+    run.tools = tools;
+    run.before = state;
+    run.flags = flags;
+    run.maxOpen = maxOpen;
+    run.seed = seed;
+    run.began = host.now();
+    if (!(flags & 1))
+        delete globalThis.state;
+    if (flags & 2)
+        define(globalThis, 'callTool', callTool);
     const main = compile(stripFence(code));
     if (!main) {
         host.settled();
         return;
     }
-    let result = main();
-    if (!run.body)
-        result = then(result, (v) => (typeof v === 'function' ? v(globalThis.input) : v));
-    then(result, succeeded, failed);
+    const result = main();
+    then(run.body ? result : then(result, callWithInput), succeeded, failed);
 }
 
 delete globalThis.SharedArrayBuffer;
 delete globalThis.Atomics;
 delete globalThis.InternalError;
 delete globalThis.gc;
-define(globalThis, 'performance', {});
+define(Math, 'random', random);
+define(globalThis, 'performance', { now: () => host.now() - run.began });
 define(globalThis, 'print', print);
 define(globalThis, 'progress', progress);
 define(globalThis, 'console', { log: print, info: print, warn: print, error: print, debug: print });

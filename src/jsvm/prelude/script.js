@@ -1,15 +1,15 @@
 /* From the text of a script to a running function, and from what it throws to an error with the script's own lines. */
 
-const FILE = 'script.js';
-
 /* What stands before the code on its first line; columns there are that much further right. */
 const AS_ARROW = '(async()=>{';
 const AS_BODY = "(class{async[''](){";
 const AS_VALUE = "(class{async[''](){return (";
 
+const FENCE = /^\s*(```+|~~~+)[ \t]*[\w.+-]*[ \t]*\r?\n/;
+
 /* The code inside a Markdown fence, on the lines that it had. */
 function stripFence(code) {
-    const open = exec(/^\s*(```+|~~~+)[ \t]*[\w.+-]*[ \t]*\r?\n/, code);
+    const open = exec(FENCE, code);
     if (!open)
         return code;
     const rest = trimEnd(slice(code, open[0].length));
@@ -21,43 +21,36 @@ function stripFence(code) {
     return repeat('\n', splitLines(open[0]).length - 1) + inner;
 }
 
-function compiles(code) {
-    try {
-        host.check(code);
-        return true;
-    } catch (e) {
-        if (e instanceof SyntaxErrorType)
-            return false;
-        throw e;
-    }
-}
 const SyntaxErrorType = SyntaxError;
 
 /*
- * An expression, when it stands between round and between square brackets: code that closes the one early cannot
- * close the other.
+ * The script as an expression, or undefined: it must stand between square and between round brackets, for code that
+ * closes the one early cannot close the other. What is evaluated only makes a function.
  */
 function asExpression(code) {
     let text = trimEnd(code);
     if (endsWith(text, ';'))
         text = slice(text, 0, -1);
-    const whole = `${AS_VALUE}${text}\n)}}).prototype['']`;
-    if (!compiles(whole) || !compiles(`(async()=>{return [${text}\n]})`))
-        return undefined;
-    return whole;
+    try {
+        host.check(`(async()=>{return [${text}\n]})`);
+        run.shift = AS_VALUE.length;
+        return host.eval(`${AS_VALUE}${text}\n)}}).prototype['']`);
+    } catch (e) {
+        if (e instanceof SyntaxErrorType)
+            return undefined;
+        throw e;
+    }
 }
 
 /*
- * A body, when it stands in an arrow function and in a method: after an arrow function's end only `,` and `)` may
- * follow, after a method's neither may, so that no code can close both. A method, so that `this` is undefined.
+ * The script as a body: it must stand in an arrow function and in a method. After an arrow function's end only `,` and
+ * `)` may follow, after a method's neither may, so that no code can close both. A method, so that `this` is undefined.
  */
 function asBody(code) {
     run.shift = AS_ARROW.length;
     host.check(`${AS_ARROW}${code}\n})`);
     run.shift = AS_BODY.length;
-    const whole = `${AS_BODY}${code}\n}}).prototype['']`;
-    host.check(whole);
-    return whole;
+    return host.eval(`${AS_BODY}${code}\n}}).prototype['']`);
 }
 
 function stackOf(e) {
@@ -72,9 +65,11 @@ function stackOf(e) {
     }
 }
 
+const FRAME = /^\s*at (?:(.*) \()?script\.js:(\d+):(\d+)\)?$/;
+
 /* {line, column, text} of one line of a stack when it lies in the script. */
 function frameOf(text) {
-    const m = exec(/^\s*at (?:(.*) \()?script\.js:(\d+):(\d+)\)?$/, text);
+    const m = exec(FRAME, text);
     if (!m)
         return undefined;
     const line = +m[2];
