@@ -335,6 +335,7 @@ static void start_vm(struct jsrun *r)
     };
     struct al_err err = {0};
     r->t0_ms = al_mono_ms();
+    r->started_wall_ms = al_wall_ms();
     r->vm = al_vm_start(al_core_engine(r->core), &spec, &ops, r, &err);
     if (r->vm)
         return;

@@ -113,28 +113,24 @@ static int on_starting(void *ud, struct al_call *call, struct al_err *err)
     take_decision(c, call);
     c->started_ms = al_mono_ms();
     c->started_wall_ms = al_wall_ms();
-    if (jsrun_journal_call_begin(c->run, c, err) < 0)
-        return -1;
-    c->has_row = true;
-    return 0;
+    c->began = true;
+    return jsrun_journal_call_begin(c->run, c, err);
 }
 
 static void on_done(void *ud, struct al_call *call)
 {
     struct jsrun_call *c = ud;
     struct jsrun *r = c->run;
-    struct al_err ignored;
     c->call = NULL;
     c->open = false;
     c->ended_ms = al_mono_ms();
-    if (!c->has_row)
+    if (!c->began)
         take_decision(c, call);
     r->n_open--;
     r->n_finished++;
     reply(c, call);
     c->status = c->refused ? "refused" : al_call_status(call);
-    if (c->has_row || jsrun_journal_call_begin(r, c, &ignored) == 0)
-        jsrun_journal_call_end(r, c);
+    jsrun_journal_call_end(r, c);
     jsrun_progress_calls(r);
     jsrun_call_gone(r);
 }
@@ -161,7 +157,6 @@ void jsrun_on_call(void *ud, uint32_t id, struct al_str tool_name, struct al_str
         refuse_beyond(r, id);
         return;
     }
-    jsrun_journal_running(r);
     struct jsrun_call *c = add_call(r, id, tool_name);
     const struct al_tool *tool = al_core_tool(r->core, tool_name);
     describe_args(c, args_json);

@@ -15,7 +15,7 @@
 #define JSRUN_MAX_VALUE (32u << 20) /* the value's JSON: OUTPUT_LIMIT beyond */
 #define JSRUN_MAX_DEPTH 100u /* of a value; leaves room for the levels that our records put around it */
 #define JSRUN_MAX_RECORD (256u << 20)
-#define JSRUN_KEPT_VALUE (1u << 20) /* of value and text each, in the record that the journal keeps */
+#define JSRUN_KEPT_VALUE (1u << 20)  /* of value and text each, in the record that the journal keeps */
 #define JSRUN_KEPT_INPUT (64u << 10) /* of the input, in the record that the journal keeps */
 #define JSRUN_PREVIEW_CHARS 200u
 #define JSRUN_EXECUTE_TIMEOUT_MS 10000
@@ -38,7 +38,7 @@ struct jsrun_call {
     const char *preview; /* redacted arguments */
     char args_sha256[AL_SHA256_HEX];
     enum al_effect effect;
-    bool open, refused, has_row;
+    bool open, refused, began, has_row, row_due;
     enum al_code code;
     const char *status; /* running completed failed cancelled timed_out refused */
     const char *decision;
@@ -67,8 +67,9 @@ struct jsrun {
     struct jsrun_asking *asking;
 
     struct al_vm *vm;
-    bool began;   /* the journal has its row */
-    bool running; /* and says that it runs */
+    bool began;               /* the journal has its row */
+    bool start_due, rows_due; /* the journal does not yet say that it runs; lacks rows of open calls */
+    int64_t pid;              /* of the VM */
     bool cancelled;
     bool ended; /* the VM is gone (or never came) */
     bool reaping;
@@ -130,13 +131,11 @@ void jsrun_call_gone(struct jsrun *r);
 /* --- jsrun_journal.c */
 int jsrun_journal_begin(struct jsrun *r, struct al_err *err) AL_MUST_CHECK;
 void jsrun_journal_started(void *ud, int64_t pid);
-/* Before the first thing that a run says or calls, should that come before the number of its process. */
-void jsrun_journal_running(struct jsrun *r);
 void jsrun_journal_print(struct jsrun *r, struct al_str line);
 void jsrun_journal_progress(struct jsrun *r, struct al_str json);
 void jsrun_journal_flush(struct jsrun *r);
-int jsrun_journal_call_begin(struct jsrun *r, const struct jsrun_call *c, struct al_err *err) AL_MUST_CHECK;
-void jsrun_journal_call_end(struct jsrun *r, const struct jsrun_call *c);
+int jsrun_journal_call_begin(struct jsrun *r, struct jsrun_call *c, struct al_err *err) AL_MUST_CHECK;
+void jsrun_journal_call_end(struct jsrun *r, struct jsrun_call *c);
 void jsrun_journal_security(struct jsrun *r); /* the kernel stopped a forbidden system call of the VM */
 void jsrun_journal_end(struct jsrun *r);
 

@@ -3,6 +3,9 @@
 
 /* The first line goes into the journal at once, what follows at most this often or at this size. */
 #define FLUSH_MS 50
+/* That a run has started, and its calls without effects, are written when they last this long; else at their
+ * end. */
+#define ROWS_MS 10
 #define FLUSH_BYTES (64u << 10)
 
 static struct al_store *store_of(const struct jsrun *r)
@@ -45,80 +48,6 @@ int jsrun_journal_begin(struct jsrun *r, struct al_err *err)
     return 0;
 }
 
-void jsrun_journal_started(void *ud, int64_t pid)
-{
-    struct jsrun *r = ud;
-    struct al_err err = {0};
-    r->running = true;
-    if (al_store_run_started(store_of(r), r->id, pid, &err) < 0)
-        tell(r, "start", &err);
-}
-
-void jsrun_journal_running(struct jsrun *r)
-{
-    if (!r->running)
-        jsrun_journal_started(r, 0);
-}
-
-void jsrun_journal_flush(struct jsrun *r)
-{
-    al_timer_stop(r->event_timer);
-    r->event_timer = NULL;
-    struct al_err err = {0};
-    if (r->events.n) {
-        r->event_at_ms = al_mono_ms();
-        if (al_store_event_add(store_of(r), r->id, "print", al_buf_str(&r->events), &err) < 0)
-            tell(r, "print", &err);
-        al_buf_clear(&r->events);
-    }
-    if (r->event_progress.n) {
-        r->event_at_ms = al_mono_ms();
-        if (al_store_event_add(store_of(r), r->id, "progress", al_buf_str(&r->event_progress), &err) < 0)
-            tell(r, "progress", &err);
-        al_buf_clear(&r->event_progress);
-    }
-}
-
-static void on_timer(void *ud)
-{
-    struct jsrun *r = ud;
-    r->event_timer = NULL;
-    jsrun_journal_flush(r);
-}
-
-static void flush_soon(struct jsrun *r)
-{
-    if (r->events.n >= FLUSH_BYTES) {
-        jsrun_journal_flush(r);
-        return;
-    }
-    if (r->event_timer)
-        return;
-    uint64_t since = al_mono_ms() - r->event_at_ms;
-    if (since >= FLUSH_MS)
-        jsrun_journal_flush(r);
-    else
-        r->event_timer = al_timer_start(al_core_loop(r->core), FLUSH_MS - since, on_timer, r);
-}
-
-void jsrun_journal_print(struct jsrun *r, struct al_str line)
-{
-    jsrun_journal_running(r);
-    if (r->events.n && r->events.n + line.n > FLUSH_BYTES)
-        jsrun_journal_flush(r);
-    al_buf_add_str(&r->events, line);
-    al_buf_addc(&r->events, '\n');
-    flush_soon(r);
-}
-
-/* Of progress that comes faster than the journal writes, the last counts. */
-void jsrun_journal_progress(struct jsrun *r, struct al_str json)
-{
-    al_buf_clear(&r->event_progress);
-    al_buf_add_str(&r->event_progress, json);
-    flush_soon(r);
-}
-
 static struct al_call_row row_of(const struct jsrun_call *c)
 {
     return (struct al_call_row){
@@ -136,22 +65,124 @@ static struct al_call_row row_of(const struct jsrun_call *c)
     };
 }
 
-int jsrun_journal_call_begin(struct jsrun *r, const struct jsrun_call *c, struct al_err *err)
+static void flush_start(struct jsrun *r)
 {
-    struct al_call_row row = row_of(c);
-    bool effects =
-        c->effect == AL_EFFECT_WRITE || c->effect == AL_EFFECT_EXTERNAL || c->effect == AL_EFFECT_PROCESS;
-    if (effects)
-        jsrun_journal_flush(r);
-    bool sync = !c->refused && (c->effect == AL_EFFECT_WRITE || c->effect == AL_EFFECT_EXTERNAL);
-    return al_store_call_begin(store_of(r), r->id, &row, sync, err);
+    struct al_err err = {0};
+    if (!r->start_due)
+        return;
+    r->start_due = false;
+    if (al_store_run_started(store_of(r), r->id, r->pid, &err) < 0)
+        tell(r, "start", &err);
 }
 
-void jsrun_journal_call_end(struct jsrun *r, const struct jsrun_call *c)
+static void flush_rows(struct jsrun *r)
+{
+    struct al_err err = {0};
+    for (size_t i = 0; r->rows_due && i < r->n_calls; i++) {
+        struct jsrun_call *c = r->calls[i];
+        if (!c->row_due)
+            continue;
+        struct al_call_row row = row_of(c);
+        c->row_due = false;
+        c->has_row = true;
+        if (al_store_call_begin(store_of(r), r->id, &row, false, &err) < 0)
+            tell(r, "call", &err);
+    }
+    r->rows_due = false;
+}
+
+static void flush_event(struct jsrun *r, const char *type, struct al_buf *body)
+{
+    struct al_err err = {0};
+    if (!body->n)
+        return;
+    r->event_at_ms = al_mono_ms();
+    if (al_store_event_add(store_of(r), r->id, type, al_buf_str(body), &err) < 0)
+        tell(r, type, &err);
+    al_buf_clear(body);
+}
+
+void jsrun_journal_flush(struct jsrun *r)
+{
+    al_timer_stop(r->event_timer);
+    r->event_timer = NULL;
+    flush_start(r);
+    flush_rows(r);
+    flush_event(r, "print", &r->events);
+    flush_event(r, "progress", &r->event_progress);
+}
+
+static void on_timer(void *ud)
+{
+    struct jsrun *r = ud;
+    r->event_timer = NULL;
+    jsrun_journal_flush(r);
+}
+
+static void flush_within(struct jsrun *r, uint64_t ms)
+{
+    if (!r->event_timer)
+        r->event_timer = al_timer_start(al_core_loop(r->core), ms, on_timer, r);
+}
+
+static void flush_soon(struct jsrun *r)
+{
+    uint64_t since = al_mono_ms() - r->event_at_ms;
+    if (r->events.n >= FLUSH_BYTES || (!r->event_timer && since >= FLUSH_MS))
+        jsrun_journal_flush(r);
+    else
+        flush_within(r, FLUSH_MS - (since < FLUSH_MS ? since : 0));
+}
+
+void jsrun_journal_started(void *ud, int64_t pid)
+{
+    struct jsrun *r = ud;
+    r->pid = pid;
+    r->start_due = true;
+    flush_within(r, ROWS_MS);
+}
+
+void jsrun_journal_print(struct jsrun *r, struct al_str line)
+{
+    if (r->events.n && r->events.n + line.n > FLUSH_BYTES)
+        jsrun_journal_flush(r);
+    al_buf_add_str(&r->events, line);
+    al_buf_addc(&r->events, '\n');
+    flush_soon(r);
+}
+
+/* Of progress that comes faster than the journal writes, the last counts. */
+void jsrun_journal_progress(struct jsrun *r, struct al_str json)
+{
+    al_buf_clear(&r->event_progress);
+    al_buf_add_str(&r->event_progress, json);
+    flush_soon(r);
+}
+
+/* A call with effects has its row before it begins, on the disk where the effect would outlive us. */
+int jsrun_journal_call_begin(struct jsrun *r, struct jsrun_call *c, struct al_err *err)
+{
+    if (c->effect == AL_EFFECT_READ || c->effect == AL_EFFECT_INTERNAL) {
+        c->row_due = r->rows_due = true;
+        flush_within(r, ROWS_MS);
+        return 0;
+    }
+    jsrun_journal_flush(r);
+    struct al_call_row row = row_of(c);
+    if (al_store_call_begin(store_of(r), r->id, &row, c->effect != AL_EFFECT_PROCESS, err) < 0)
+        return -1;
+    c->has_row = true;
+    return 0;
+}
+
+void jsrun_journal_call_end(struct jsrun *r, struct jsrun_call *c)
 {
     struct al_call_row row = row_of(c);
     struct al_err err = {0};
-    if (al_store_call_end(store_of(r), r->id, &row, &err) < 0)
+    c->row_due = false;
+    int done = c->has_row ? al_store_call_end(store_of(r), r->id, &row, &err)
+                          : al_store_call_begin(store_of(r), r->id, &row, false, &err);
+    if (done < 0)
         tell(r, "call", &err);
 }
 
@@ -167,6 +198,7 @@ void jsrun_journal_end(struct jsrun *r)
 {
     if (!r->began)
         return;
+    r->start_due = false; /* the row's end says it, too */
     jsrun_journal_flush(r);
     autobuf struct al_buf record = AL_BUF_INIT(JSRUN_MAX_RECORD);
     jsresult_record(r, true, &record);
@@ -177,6 +209,7 @@ void jsrun_journal_end(struct jsrun *r)
         .error_code = r->err.code ? (char *)al_code_name(r->err.code) : NULL,
         .error_msg = r->err.code ? r->message.p : NULL,
         .record = al_buf_failed(&record) ? NULL : record.p,
+        .started_ms = r->started_wall_ms,
         .ended_ms = al_wall_ms(),
         .n_calls = (int64_t)r->n_calls,
         .text_bytes = (int64_t)r->text.n,

@@ -172,10 +172,11 @@ static void host_main(enum host_mood mood)
     dprintf(host_pipe, "%s\n", w->dir);
     if (al_control_listen(w->core, &err) < 0)
         _exit(2);
-    autofree char *args =
-        world_js_args(mood == HANGS ? "for (;;) await tools.hook({hang: true});"
-                                    : "for (let i = 0; i < 400; i++) await tools.hook({}); for (;;) {}",
-                      NULL);
+    autofree char *args = world_js_args(
+        mood == HANGS ? "for (;;) { await tools.hook({hang: true}); await tools.later({name: 'x'}); }"
+                      : "for (let i = 0; i < 200; i++) { await tools.hook({}); await tools.later({name: 'x', "
+                        "ms: 1}); } for (;;) {}",
+        NULL);
     world_start(w, "js_run", args, &o);
     world_wait(w, &o);
     dprintf(host_pipe, "%s\n", al_code_name(o.code));
