@@ -1,11 +1,11 @@
 // The command line of the real binary: help and its examples, wrong input to every command, exit statuses, what goes
 // to which stream, configuration, trust, permissions, the scratchpad.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { DEADLINE_MS, McpClient, alisio, makeHome, run, runJson } from "./lib.mjs";
+import { DEADLINE_MS, McpClient, alisio, makeHome, run, runJson, soon, until } from "./lib.mjs";
 
 // Runs body with a home that is removed whatever happens.
 async function withHome(files, body) {
@@ -505,7 +505,7 @@ test("on a terminal foreign control characters are shown, tables fit, colour obe
   }));
 
 test("on a terminal `uses` is asked for once, and the answer counts", () =>
-  withHome({}, (home) => {
+  withHome({}, async (home) => {
     const line = `alisio tool call js_run '{"code":"await tools.write_file({path: \\"b.txt\\", content: \\"x\\"})","uses":["write_file"]}'`;
     const no = shell(home, line, { pty: true, input: "n\n" });
     assert.match(no.stdout, /write_file/);
@@ -515,6 +515,21 @@ test("on a terminal `uses` is asked for once, and the answer counts", () =>
     const yes = shell(home, line, { pty: true, input: "y\n" });
     assert.equal(yes.status, 0, yes.stdout);
     assert.equal(readFileSync(join(home.workspace, "b.txt"), "utf8"), "x");
+    const p = spawn("script", ["-qec", line, "/dev/null"], {
+      cwd: home.workspace,
+      env: { ...home.env, PATH: `${home.dir}/bin:${process.env.PATH}`, SHELL: "/bin/sh", TERM: "xterm" },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    let seen = "";
+    p.stdout.setEncoding("utf8").on("data", (text) => (seen += text));
+    const ended = new Promise((resolve) => p.on("close", resolve));
+    try {
+      await until("the question", () => seen.includes("[y/N]"));
+      p.stdin.write("\x03");
+      assert.equal(await soon(ended, "the end after Ctrl-C"), 130, seen);
+    } finally {
+      p.kill("SIGKILL");
+    }
     const nobody = run(home, ["tool", "call", "js_run", '{"code":"1","uses":["write_file"]}']);
     assert.doesNotMatch(nobody.stderr, /y\/N/);
   }));
