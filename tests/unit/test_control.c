@@ -107,6 +107,7 @@ static void closing_removes_the_socket(void **state)
     struct world *w = *state;
     autofree char *path = al_store_socket_path(w->store, al_store_host_id(w->store));
     autofd int fd = connect_to(w);
+    assert_true(fd >= 0);
     al_control_close(w->core);
     struct stat st;
     assert_int_equal(stat(path, &st), -1);
