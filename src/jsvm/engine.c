@@ -217,7 +217,7 @@ int al_zygote_request(struct al_vm *vm, struct al_err *err)
         struct al_zygote *z = zygote_get(e, err);
         if (!z)
             return -1;
-        struct al_vm_request req = {.seq = vm->seq = e->next_seq++, .memory_bytes = vm->memory_bytes};
+        struct al_vm_request req = {.seq = vm->seq = e->next_seq++, .data_bytes = vm->data_bytes};
         r = send_request(z->control, &req, (int[2]){vm->child_channel, vm->page});
         if (r == 0) {
             z->runs++;

@@ -55,7 +55,7 @@ struct al_vm {
     struct al_buf out;
     size_t out_at;
     /* limits */
-    uint64_t memory_bytes, timeout_ms;
+    uint64_t memory_bytes, data_bytes, timeout_ms;
     uint32_t max_concurrency;
     size_t max_text_bytes, max_value_bytes;
     /* the clock */

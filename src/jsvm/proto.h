@@ -66,8 +66,8 @@ struct al_vm_init {
 /* On the control socket (SOCK_SEQPACKET): one request a run, with two descriptors: its channel and its page.
  */
 struct al_vm_request {
-    uint64_t seq; /* from 1 */
-    uint64_t memory_bytes;
+    uint64_t seq;        /* from 1 */
+    uint64_t data_bytes; /* what the guest may hold: its memory limit, and the texts of INIT */
 };
 
 enum al_vm_reply_kind {

@@ -439,6 +439,8 @@ struct al_vm *al_vm_start_probe(struct al_engine *e, const struct al_vm_spec *sp
         vm_free(vm);
         return NULL;
     }
+    vm->data_bytes =
+        vm->memory_bytes + spec->code.n + spec->input.n + spec->alisio.n + spec->tool_names.n + spec->state.n;
     put_init(vm, spec, probe);
     if (al_zygote_request(vm, err) < 0 || watch_channel(vm, vm->out.n > 0) < 0) {
         vm_free(vm);

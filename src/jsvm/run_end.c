@@ -64,7 +64,7 @@ static void end_as_said(struct al_vm *vm, struct al_arena *a, struct al_vm_end *
         end->state = al_buf_str(&vm->state);
 }
 
-static struct al_str text_of(struct al_arena *a, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static struct al_str text_of(struct al_arena *a, const char *fmt, ...)
 {
     va_list ap;
     char text[512];

@@ -121,7 +121,7 @@ _Noreturn static void become_run(int channel, int page, const struct al_vm_reque
 #ifndef AL_ASAN
     if (close_range(0, AL_VM_FD - 1, 0) < 0)
         _exit(1);
-    limit(RLIMIT_DATA, data_bytes + req->memory_bytes + AL_VM_GUEST_SLACK + AL_VM_DATA_MAX + NATIVE_ROOM);
+    limit(RLIMIT_DATA, data_bytes + req->data_bytes + AL_VM_GUEST_SLACK + NATIVE_ROOM);
 #endif
     (void)req;
     limit(RLIMIT_CORE, 0);
