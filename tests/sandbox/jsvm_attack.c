@@ -86,7 +86,9 @@ static const struct {
     CALL(setpriority, 0, 0, 19, 0),
     CALL(sched_setaffinity, 0, 0, 0, 0),
     CALL(rt_sigaction, SIGSYS, 0, 0, 8),
+#ifndef AL_ASAN
     CALL(sigaltstack, 0, 0, 0, 0),
+#endif
     CALL(shmget, 1, 1, 0, 0),
     CALL(mremap, 0, 0, 0, 0),
     CALL(personality, 0, 0, 0, 0),
