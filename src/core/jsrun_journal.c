@@ -3,8 +3,7 @@
 
 /* The first line goes into the journal at once, what follows at most this often or at this size. */
 #define FLUSH_MS 50
-/* That a run has started, and its calls without effects, are written when they last this long; else at their
- * end. */
+/* That a run has started, and its calls without effects, are written this late at most, many at once. */
 #define ROWS_MS 10
 #define FLUSH_BYTES (64u << 10)
 
@@ -75,18 +74,23 @@ static void flush_start(struct jsrun *r)
         tell(r, "start", &err);
 }
 
-static void flush_rows(struct jsrun *r)
+static void write_row(struct jsrun *r, struct jsrun_call *c)
 {
     struct al_err err = {0};
+    struct al_call_row row = row_of(c);
+    c->row_due = false;
+    int done = c->has_row ? al_store_call_end(store_of(r), r->id, &row, &err)
+                          : al_store_call_begin(store_of(r), r->id, &row, false, &err);
+    c->has_row = true;
+    if (done < 0)
+        tell(r, "call", &err);
+}
+
+static void flush_rows(struct jsrun *r)
+{
     for (size_t i = 0; r->rows_due && i < r->n_calls; i++) {
-        struct jsrun_call *c = r->calls[i];
-        if (!c->row_due)
-            continue;
-        struct al_call_row row = row_of(c);
-        c->row_due = false;
-        c->has_row = true;
-        if (al_store_call_begin(store_of(r), r->id, &row, false, &err) < 0)
-            tell(r, "call", &err);
+        if (r->calls[i]->row_due)
+            write_row(r, r->calls[i]);
     }
     r->rows_due = false;
 }
@@ -102,7 +106,7 @@ static void flush_event(struct jsrun *r, const char *type, struct al_buf *body)
     al_buf_clear(body);
 }
 
-void jsrun_journal_flush(struct jsrun *r)
+static void flush_all(struct jsrun *r)
 {
     al_timer_stop(r->event_timer);
     r->event_timer = NULL;
@@ -110,6 +114,33 @@ void jsrun_journal_flush(struct jsrun *r)
     flush_rows(r);
     flush_event(r, "print", &r->events);
     flush_event(r, "progress", &r->event_progress);
+}
+
+/* One transaction for all that waits: its price is that of one row. */
+static bool begin_batch(struct jsrun *r)
+{
+    struct al_err err = {0};
+    if (al_store_batch_begin(store_of(r), &err) == 0)
+        return true;
+    tell(r, "rows", &err);
+    return false;
+}
+
+static void end_batch(struct jsrun *r)
+{
+    struct al_err err = {0};
+    if (al_store_batch_end(store_of(r), &err) < 0)
+        tell(r, "rows", &err);
+}
+
+void jsrun_journal_flush(struct jsrun *r)
+{
+    if (!r->start_due && !r->rows_due && !r->events.n && !r->event_progress.n)
+        return;
+    bool batch = begin_batch(r);
+    flush_all(r);
+    if (batch)
+        end_batch(r);
 }
 
 static void on_timer(void *ud)
@@ -177,13 +208,12 @@ int jsrun_journal_call_begin(struct jsrun *r, struct jsrun_call *c, struct al_er
 
 void jsrun_journal_call_end(struct jsrun *r, struct jsrun_call *c)
 {
-    struct al_call_row row = row_of(c);
-    struct al_err err = {0};
-    c->row_due = false;
-    int done = c->has_row ? al_store_call_end(store_of(r), r->id, &row, &err)
-                          : al_store_call_begin(store_of(r), r->id, &row, false, &err);
-    if (done < 0)
-        tell(r, "call", &err);
+    if (c->effect != AL_EFFECT_READ && c->effect != AL_EFFECT_INTERNAL) {
+        write_row(r, c);
+        return;
+    }
+    c->row_due = r->rows_due = true;
+    flush_within(r, ROWS_MS);
 }
 
 void jsrun_journal_security(struct jsrun *r)
@@ -199,7 +229,6 @@ void jsrun_journal_end(struct jsrun *r)
     if (!r->began)
         return;
     r->start_due = false; /* the row's end says it, too */
-    jsrun_journal_flush(r);
     autobuf struct al_buf record = AL_BUF_INIT(JSRUN_MAX_RECORD);
     jsresult_record(r, true, &record);
     al_buf_addc(&record, '\0');
@@ -219,7 +248,11 @@ void jsrun_journal_end(struct jsrun *r)
     };
     memcpy(row.id, r->id, sizeof row.id);
     struct al_err err = {0};
+    bool batch = begin_batch(r);
+    flush_all(r);
     if (al_store_run_end(store_of(r), &row, &err) < 0)
         tell(r, "end", &err);
+    if (batch)
+        end_batch(r);
     r->message.n--;
 }

@@ -168,7 +168,7 @@ int al_store_run_end(struct al_store *s, const struct al_run *r, struct al_err *
 {
     if (!r->status || is_live(r->status))
         return al_fail(err, AL_INTERNAL, "a run cannot end as %s", r->status ? r->status : "nothing");
-    if (al_db_begin(s->db, false, err) < 0)
+    if (al_store_begin(s, err) < 0)
         return -1;
     return al_store_finish(s, end_in_tx(s, r, err), err);
 }

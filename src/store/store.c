@@ -145,8 +145,29 @@ void al_store_checkpoint(struct al_store *s)
     al_db_checkpoint(s->db);
 }
 
+int al_store_begin(struct al_store *s, struct al_err *err)
+{
+    return s->batch ? 0 : al_db_begin(s->db, false, err);
+}
+
+int al_store_batch_begin(struct al_store *s, struct al_err *err)
+{
+    if (al_db_begin(s->db, false, err) < 0)
+        return -1;
+    s->batch = true;
+    return 0;
+}
+
+int al_store_batch_end(struct al_store *s, struct al_err *err)
+{
+    s->batch = false;
+    return al_db_commit(s->db, err);
+}
+
 int al_store_finish(struct al_store *s, int r, struct al_err *err)
 {
+    if (s->batch)
+        return r;
     if (r < 0) {
         al_db_rollback(s->db);
         return r;

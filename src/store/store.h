@@ -33,6 +33,14 @@ bool al_store_host_alive(const struct al_store *s, const char *host_id);
 /* Runs recovery again (al_store_open has done it once). Number of runs closed. */
 int al_store_recover(struct al_store *s, struct al_err *err) AL_MUST_CHECK;
 
+/*
+ * Between the two, al_store_run_started, _run_end, _event_add, _call_end and an unsynced _call_begin become one
+ * transaction, so that many rows cost what one does. A row that fails leaves the others. Nothing else may be called, and
+ * the loop must not turn, before the end.
+ */
+int al_store_batch_begin(struct al_store *s, struct al_err *err) AL_MUST_CHECK;
+int al_store_batch_end(struct al_store *s, struct al_err *err) AL_MUST_CHECK;
+
 /* --- sessions --- */
 struct al_session {
     char id[AL_ID_MAX];

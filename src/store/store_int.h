@@ -10,6 +10,7 @@ struct al_store {
     char *dir, *hosts, *db_path; /* hosts: <dir>/hosts */
     char host_id[AL_ID_MAX];
     int lock_fd;
+    bool batch; /* inside al_store_batch_begin and _end */
 };
 
 extern const char *const al_store_migrations[];
@@ -34,7 +35,9 @@ int al_store_drop_unused_code(struct al_store *s, struct al_err *err) AL_MUST_CH
 
 /* A statement without rows, whose bindings are done. In a transaction of its own, synced, when asked. */
 int al_store_write(struct al_store *s, struct al_stmt *q, struct al_err *err) AL_MUST_CHECK;
-/* Commits when r ≥ 0, else rolls back; r, or -1 when the commit fails. */
+/* A transaction, but not within a batch, which is one. */
+int al_store_begin(struct al_store *s, struct al_err *err) AL_MUST_CHECK;
+/* Commits when r ≥ 0, else rolls back; r, or -1 when the commit fails. Within a batch, its end commits. */
 int al_store_finish(struct al_store *s, int r, struct al_err *err) AL_MUST_CHECK;
 
 /* Columns as owned text: NULL stays NULL. */
