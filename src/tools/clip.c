@@ -18,7 +18,7 @@ static size_t json_cost(struct al_str rest, unsigned *ret_bytes)
     if (n == 0)
         return 3; /* U+FFFD */
     *ret_bytes = n;
-    return cp == 0x2028 || cp == 0x2029 ? 6 : n;
+    return cp < 0xa0 || cp == 0x2028 || cp == 0x2029 ? 6 : n; /* C1 controls, line ends of JavaScript */
 }
 
 struct al_str al_tool_fit_json(struct al_str s, size_t room)

@@ -194,11 +194,17 @@ static void take_header(struct status *s, struct al_str field)
         al_parse_int(ahead, 0, INT32_MAX, &s->ahead) && al_parse_int(behind, 0, INT32_MAX, &s->behind);
 }
 
+/* ".", "M", "A", "D", "R", "C", "T", "U": the forms hold nothing else, whatever git of tomorrow prints. */
+static char state_of(char c)
+{
+    return c == '.' || (c >= 'A' && c <= 'Z') ? c : '?';
+}
+
 static void take_field(struct status *s, struct al_str field, struct al_str *rest)
 {
     struct al_str none = {0}, from = {0};
     char kind = field.n > 2 ? field.p[0] : 0;
-    char x = field.n > 4 ? field.p[2] : '?', y = field.n > 4 ? field.p[3] : '?';
+    char x = field.n > 4 ? state_of(field.p[2]) : '?', y = field.n > 4 ? state_of(field.p[3]) : '?';
     if (kind == '1') {
         add_entry(s, x, y, after_spaces(field, 8), none);
     } else if (kind == '2' && next_field(rest, &from)) {
@@ -228,10 +234,9 @@ static void write_head(struct status *s)
         al_jw_int(&s->w, s->behind);
     else
         al_jw_null(&s->w);
-    if (detached)
-        al_buf_adds(s->text, "detached HEAD");
-    else
-        al_buf_addf(s->text, "branch %.*s", AL_FMT(s->head));
+    al_buf_adds(s->text, detached ? "detached HEAD" : "branch ");
+    if (!detached) /* .git/HEAD may hold anything */
+        al_text_visible(s->text, s->head, false);
     if (s->has_upstream)
         al_buf_addf(s->text, ", %lld ahead, %lld behind", (long long)s->ahead, (long long)s->behind);
     al_buf_addc(s->text, '\n');

@@ -3,22 +3,43 @@
 
 #include "base/mem.h"
 
-struct al_globs {
-    struct al_buf one[AL_GLOB_MAX_ALTERNATIVES]; /* without braces */
-    size_t n;
+enum kind {
+    T_CHAR,
+    T_ANY,   /* ? */
+    T_CLASS, /* [a-z] */
+    T_STAR,
+    T_SLASH,
+    T_DEEP, /* a part "**" with its slash: any number of parts, also none */
+    T_REST, /* a part "**" at the end: whatever follows */
 };
 
-/* A hostile pattern ("*a*a*a*…") gives up instead of taking the machine. */
-#define GLOB_STEPS 50000
+struct token {
+    unsigned char kind;
+    char c;            /* T_CHAR */
+    uint16_t from, to; /* T_CLASS: its place in the text, brackets included */
+};
+
+struct glob {
+    struct al_buf text; /* without braces */
+    struct token *tokens;
+    size_t n;
+    bool anywhere; /* it has no slash: the last name alone is matched */
+};
+
+struct al_globs {
+    struct glob one[AL_GLOB_MAX_ALTERNATIVES];
+    size_t n;
+};
 
 static int push(struct al_globs *g, struct al_str s, struct al_err *err)
 {
     if (g->n == AL_GLOB_MAX_ALTERNATIVES)
         return al_fail(err, AL_TOOL_INPUT_INVALID, "glob: the braces make more than %d alternatives",
                        AL_GLOB_MAX_ALTERNATIVES);
-    al_buf_init(&g->one[g->n], AL_GLOB_MAX_BYTES);
-    al_buf_add_str(&g->one[g->n], s);
-    if (al_buf_failed(&g->one[g->n++]))
+    struct al_buf *text = &g->one[g->n++].text;
+    al_buf_init(text, AL_GLOB_MAX_BYTES);
+    al_buf_add_str(text, s);
+    if (al_buf_failed(text))
         return al_fail(err, AL_TOOL_INPUT_INVALID, "glob: over %d bytes", AL_GLOB_MAX_BYTES);
     return 0;
 }
@@ -67,18 +88,84 @@ static int expand(struct al_globs *g, struct al_err *err)
 {
     for (size_t i = 0; i < g->n;) {
         size_t open = 0, close = 0;
-        if (!find_braces(al_buf_str(&g->one[i]), &open, &close)) {
+        if (!find_braces(al_buf_str(&g->one[i].text), &open, &close)) {
             i++;
             continue;
         }
-        struct al_buf whole = g->one[i];
-        g->one[i] = g->one[--g->n];
+        struct al_buf whole = g->one[i].text;
+        g->one[i].text = g->one[--g->n].text;
         int r = expand_one(g, al_buf_str(&whole), open, close, err);
         al_buf_free(&whole);
         if (r < 0)
             return -1;
     }
     return 0;
+}
+
+/* [abc], [a-z], [!x]: 1 matches, 0 does not, and *ret_end is behind it; -1: no closing bracket, "[" is
+ * itself. */
+static int match_class(const char *p, const char *pe, char c, const char **ret_end)
+{
+    const char *q = p + 1;
+    bool negate = q < pe && (*q == '!' || *q == '^'), hit = false;
+    q += negate;
+    for (const char *first = q; q < pe; q++) {
+        if (*q == ']' && q > first) {
+            *ret_end = q + 1;
+            return hit != negate;
+        }
+        if (q + 2 < pe && q[1] == '-' && q[2] != ']') {
+            hit |= (unsigned char)c >= (unsigned char)q[0] && (unsigned char)c <= (unsigned char)q[2];
+            q += 2;
+        } else {
+            hit |= *q == c;
+        }
+    }
+    return -1;
+}
+
+/* --- a pattern as tokens
+ * ----------------------------------------------------------------------------------------- */
+
+/* One token at p; returns what is behind it. */
+static const char *next_token(const struct glob *g, const char *p, const char *pe, struct token *t)
+{
+    const char *end = p + 1;
+    bool part_starts = g->n == 0 || g->tokens[g->n - 1].kind == T_SLASH || g->tokens[g->n - 1].kind == T_DEEP;
+    *t = (struct token){.kind = T_CHAR, .c = *p};
+    if (part_starts && pe - p >= 2 && p[0] == '*' && p[1] == '*' && (pe - p == 2 || p[2] == '/')) {
+        t->kind = pe - p <= 3 ? T_REST : T_DEEP;
+        return pe - p <= 3 ? pe : p + 3;
+    }
+    if (*p == '*') {
+        t->kind = T_STAR;
+        while (end < pe && *end == '*')
+            end++;
+    } else if (*p == '?') {
+        t->kind = T_ANY;
+    } else if (*p == '[' && match_class(p, pe, 0, &end) >= 0) {
+        t->kind = T_CLASS;
+        t->from = (uint16_t)(p - g->text.p);
+        t->to = (uint16_t)(end - g->text.p);
+    } else if (*p == '\\' && p + 1 < pe) {
+        t->c = p[1];
+        end = p + 2;
+    }
+    if (t->kind == T_CHAR && t->c == '/')
+        t->kind = T_SLASH;
+    return end;
+}
+
+static void compile(struct glob *g)
+{
+    const char *p = al_buf_str(&g->text).p, *pe = p + g->text.n;
+    g->anywhere = !memchr(p, '/', g->text.n);
+    p += p < pe && *p == '/';
+    g->tokens = al_xcalloc(g->text.n + 1, sizeof(*g->tokens));
+    while (p < pe) {
+        p = next_token(g, p, pe, &g->tokens[g->n]);
+        g->n++;
+    }
 }
 
 int al_globs_new(struct al_str pattern, struct al_globs **ret, struct al_err *err)
@@ -94,6 +181,8 @@ int al_globs_new(struct al_str pattern, struct al_globs **ret, struct al_err *er
         al_globs_free(g);
         return -1;
     }
+    for (size_t i = 0; i < g->n; i++)
+        compile(&g->one[i]);
     *ret = g;
     return 0;
 }
@@ -102,103 +191,99 @@ void al_globs_free(struct al_globs *g)
 {
     if (!g)
         return;
-    for (size_t i = 0; i < g->n; i++)
-        al_buf_free(&g->one[i]);
+    for (size_t i = 0; i < g->n; i++) {
+        al_buf_free(&g->one[i].text);
+        free(g->one[i].tokens);
+    }
     free(g);
 }
 
-/* [abc], [a-z], [!x]: 1 matches, 0 does not, and *ret_end is behind it; -1: no closing bracket, "[" is
- * itself. */
-static int match_class(const char *p, const char *pe, char c, const char **ret_end)
-{
-    const char *q = p + 1;
-    bool negate = q < pe && (*q == '!' || *q == '^'), hit = false;
-    q += negate;
-    for (const char *first = q; q < pe; q++) {
-        if (*q == ']' && q > first) {
-            *ret_end = q + 1;
-            return hit != negate && c != '/';
-        }
-        if (q + 2 < pe && q[1] == '-' && q[2] != ']') {
-            hit |= (unsigned char)c >= (unsigned char)q[0] && (unsigned char)c <= (unsigned char)q[2];
-            q += 2;
-        } else {
-            hit |= *q == c;
-        }
-    }
-    return -1;
-}
+/* --- matching
+ * ----------------------------------------------------------------------------------------------------
+ * Both levels, characters of a part and parts of a path, go back to the last star only: what an earlier one
+ * could take more of, the last one can as well. So no pattern costs more than its length times the path's. */
 
-static bool match(const char *p, const char *pe, const char *s, const char *se, unsigned *steps);
-
-/* "**" as a whole component: any number of components, also none. */
-static bool match_deep(const char *p, const char *pe, const char *s, const char *se, unsigned *steps)
+static bool match_one(const struct glob *g, const struct token *t, char c)
 {
-    if (p == pe)
+    const char *unused;
+    switch (t->kind) {
+    case T_ANY:
         return true;
-    for (;;) {
-        if (match(p, pe, s, se, steps))
-            return true;
-        const char *slash = memchr(s, '/', (size_t)(se - s));
-        if (!slash || *steps == 0)
-            return false;
-        s = slash + 1;
+    case T_CLASS:
+        return match_class(g->text.p + t->from, g->text.p + t->to, c, &unused) == 1;
+    default:
+        return t->kind == T_CHAR && t->c == c;
     }
 }
 
-static bool match_star(const char *p, const char *pe, const char *s, const char *se, unsigned *steps)
+/* One part of the path, without slashes, against the tokens p to pe. */
+static bool match_part(const struct glob *g, size_t p, size_t pe, const char *s, const char *se)
 {
-    while (p < pe && *p == '*')
+    const struct token *t = g->tokens;
+    size_t behind_star = 0;
+    const char *again = NULL; /* where the last star gives over */
+    while (s < se) {
+        if (p < pe && t[p].kind == T_STAR) {
+            behind_star = ++p;
+            again = s;
+        } else if (p < pe && match_one(g, &t[p], *s)) {
+            p++;
+            s++;
+        } else if (again) {
+            p = behind_star;
+            s = ++again;
+        } else {
+            return false;
+        }
+    }
+    while (p < pe && t[p].kind == T_STAR)
         p++;
-    for (;; s++) {
-        if (match(p, pe, s, se, steps))
-            return true;
-        if (s == se || *s == '/' || *steps == 0)
-            return false;
-    }
+    return p == pe;
 }
 
-static bool match(const char *p, const char *pe, const char *s, const char *se, unsigned *steps)
+static size_t part_end(const struct glob *g, size_t p)
 {
-    bool start = true; /* of a component of the pattern */
-    while (p < pe) {
-        if (*steps == 0)
+    while (p < g->n && g->tokens[p].kind != T_SLASH)
+        p++;
+    return p;
+}
+
+static bool match(const struct glob *g, struct al_str path)
+{
+    const char *s = path.p, *se = s + path.n, *again = NULL;
+    size_t p = 0, behind_deep = 0;
+    for (;;) {
+        unsigned kind = p < g->n ? g->tokens[p].kind : T_SLASH;
+        if (kind == T_REST)
+            return true;
+        if (kind == T_DEEP) {
+            behind_deep = ++p;
+            again = s;
+            continue;
+        }
+        const char *slash = memchr(s, '/', (size_t)(se - s));
+        size_t pe = part_end(g, p);
+        if ((pe == g->n) == !slash && match_part(g, p, pe, s, slash ? slash : se)) {
+            if (!slash)
+                return true;
+            p = pe + 1;
+            s = slash + 1;
+            continue;
+        }
+        slash = again ? memchr(again, '/', (size_t)(se - again)) : NULL;
+        if (!slash)
             return false;
-        --*steps;
-        if (start && pe - p >= 2 && p[0] == '*' && p[1] == '*' && (pe - p == 2 || p[2] == '/'))
-            return match_deep(pe - p == 2 ? pe : p + 3, pe, s, se, steps);
-        if (*p == '*')
-            return match_star(p, pe, s, se, steps);
-        if (s == se)
-            return false;
-        const char *end = p + 1;
-        int in_class = *p == '[' ? match_class(p, pe, *s, &end) : -1;
-        bool escaped = *p == '\\' && p + 1 < pe;
-        if (in_class == 0 || (in_class < 0 && *p == '?' && *s == '/'))
-            return false;
-        if (in_class < 0 && *p != '?' && p[escaped] != *s)
-            return false;
-        start = *s == '/';
-        p = in_class == 1 ? end : p + 1 + escaped;
-        s++;
+        s = again = slash + 1;
+        p = behind_deep;
     }
-    return s == se;
 }
 
 bool al_globs_match(const struct al_globs *g, struct al_str path)
 {
+    const char *slash = path.n > 0 ? memrchr(path.p, '/', path.n) : NULL;
+    struct al_str name = slash ? (struct al_str){slash + 1, path.n - (size_t)(slash + 1 - path.p)} : path;
     for (size_t i = 0; i < g->n; i++) {
-        struct al_str pattern = al_buf_str(&g->one[i]), s = path;
-        unsigned steps = GLOB_STEPS;
-        if (!memchr(pattern.p, '/', pattern.n)) {
-            const char *slash = memrchr(s.p, '/', s.n);
-            if (slash && !al_str_is(pattern, "**"))
-                s = (struct al_str){slash + 1, s.n - (size_t)(slash + 1 - s.p)};
-        } else if (pattern.p[0] == '/') {
-            pattern.p++;
-            pattern.n--;
-        }
-        if (match(pattern.p, pattern.p + pattern.n, s.p, s.p + s.n, &steps))
+        if (match(&g->one[i], g->one[i].anywhere ? name : path))
             return true;
     }
     return false;

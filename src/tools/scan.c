@@ -93,17 +93,33 @@ static void take_chunk(struct scanner *s, struct al_str chunk)
     feed(s, chunk);
 }
 
+/* A whole chunk, also where reads end early (some network file systems): a byte order mark is never taken
+ * apart. Bytes, fewer only at the end of the file; -errno. */
+static ssize_t read_chunk(int fd, char *chunk)
+{
+    size_t have = 0;
+    while (have < CHUNK) {
+        ssize_t n = read(fd, chunk + have, CHUNK - have);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        have += (size_t)n;
+    }
+    return (ssize_t)have;
+}
+
 /* Reads until the end, or until nothing more is of use. 1 at the end of the file, 0 when stopped early. */
 static int read_chunks(struct scanner *s, int fd, char *chunk, const char *shown, struct al_err *err)
 {
     for (;;) {
         if (s->req->cancelled && atomic_load(s->req->cancelled))
             return al_fail(err, AL_CANCELLED, "%s: reading was cancelled", shown);
-        ssize_t n = read(fd, chunk, CHUNK);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = read_chunk(fd, chunk);
         if (n < 0)
-            return al_fail_errno(err, AL_TOOL_ERROR, errno, "%s: cannot be read", shown);
+            return al_fail_errno(err, AL_TOOL_ERROR, (int)-n, "%s: cannot be read", shown);
         if (n == 0)
             return 1;
         if (s->hash)

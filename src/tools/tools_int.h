@@ -53,7 +53,8 @@ struct al_str al_tool_fit_json(struct al_str s, size_t room);
 size_t al_tool_json_cost(struct al_str s);
 /* At most max_chars characters of a line; what was cut is counted: "abc… (+120 characters)". */
 void al_tool_clip(struct al_buf *out, struct al_str line, size_t max_chars);
-/* Head and tail of a long text, cut at lines where they are near, with the size of the gap between them. */
+/* Head and tail of a long text (valid UTF-8), cut at lines where they are near, with the size of the gap
+ * between them. */
 void al_tool_head_tail(struct al_buf *out, struct al_str text, size_t max_chars);
 /* The next line of *rest, without its LF and a CR before it; false at the end. */
 bool al_tool_next_line(struct al_str *rest, struct al_str *ret_line);

@@ -3,6 +3,7 @@
 #include "tools_world.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "sandbox/landlock.h"
 #include "tools/git_int.h"
 
@@ -58,6 +59,17 @@ static void status_is_taken_apart(void **state)
                         "{\"path\":\"c\",\"index\":\"U\",\"worktree\":\"U\"},"
                         "{\"path\":\"dir/\",\"index\":\"?\",\"worktree\":\"?\"},"
                         "{\"path\":\"\",\"index\":\"?\",\"worktree\":\"?\"}]}");
+}
+
+static void a_hostile_branch_name_is_shown_as_text(void **state)
+{
+    (void)state;
+    static const char in[] = "# branch.head \xff\x1b[31m\xe2\x80\xae\0";
+    autobuf struct al_buf json = AL_BUF_INIT(10000), text = AL_BUF_INIT(10000);
+    assert_true(al_git_status_json((struct al_str){in, sizeof in - 1}, AL_STR(""), &json, &text));
+    assert_true(al_utf8_valid(al_buf_str(&text)));
+    assert_true(al_str_find(al_buf_str(&text), AL_STR("\x1b")) < 0);
+    assert_true(al_str_find(al_buf_str(&text), AL_STR("\\x1b[31m\\u202e")) > 0);
 }
 
 static void numstat_is_taken_apart(void **state)
@@ -546,6 +558,7 @@ int main(int argc, char **argv)
 #define IN_WORLD(f) cmocka_unit_test_setup_teardown(f, make_world, close_world)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(status_is_taken_apart),
+        cmocka_unit_test(a_hostile_branch_name_is_shown_as_text),
         cmocka_unit_test(numstat_is_taken_apart),
         cmocka_unit_test(programs_in_the_configuration_are_found),
         IN_WORLD(status_and_diff_show_what_changed),
