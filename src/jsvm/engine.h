@@ -26,10 +26,12 @@ struct al_engine_build {
 const struct al_engine_build *al_engine_build(void);
 
 struct al_engine;
-/* Starts nothing yet; the zygote starts with al_engine_warm or the first run. */
+/* Starts nothing yet; the zygote starts with al_engine_warm or the first run. From here on the process is not
+ * dumpable: nobody of the same user reads its memory, its environment or its descriptors. */
 struct al_engine *al_engine_new(struct al_loop *loop);
 void al_engine_free(struct al_engine *e); /* kills runs and the zygote, reaps both */
-/* Starts the zygote if none is there. ENGINE_UNAVAILABLE with the reason. */
+/* Starts the zygote if none is there, and does not wait for it. ENGINE_UNAVAILABLE with the reason (as an
+ * address space under 9 GiB); what fails later than that comes as the end of the runs that wait for it. */
 int al_engine_warm(struct al_engine *e, struct al_err *err) AL_MUST_CHECK;
 /* After 10,000 runs or an hour the zygote is replaced by a fresh one; these are its figures. */
 uint64_t al_engine_runs_started(const struct al_engine *e);
@@ -73,7 +75,10 @@ struct al_vm_ops {
     void (*progress)(void *ud, struct al_str json); /* {"completed"?,"total"?,"note"?} */
     /* A nested call. id is chosen by the VM (a claim), unique among open calls. Answer with al_vm_reply. */
     void (*call)(void *ud, uint32_t id, struct al_str tool, struct al_str args_json);
-    /* tools.list / tools.describe, synchronous for the script: append the JSON answer to out. */
+    /* tools.list / tools.describe, synchronous for the script: append the JSON answer to out. what is "list"
+     * or "describe", arg_json the one argument as JSON (a string; null when list has none). An answer of the
+     * form
+     * {"error":{"code","message","hint"?}} makes the script's call throw a ToolError. */
     void (*query)(void *ud, struct al_str what, struct al_str arg_json, struct al_buf *out);
     /* Exactly once, also after kill; the VM process is reaped by then. */
     void (*end)(void *ud, const struct al_vm_end *end);

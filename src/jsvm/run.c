@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifndef MFD_NOEXEC_SEAL
@@ -282,6 +283,14 @@ void al_vm_forked(struct al_vm *vm, int64_t pid)
         al_pidfd_kill(vm->pidfd, SIGKILL);
 }
 
+/* The page is the run's to write: a process that is no child of ours is not taken for it. */
+static bool is_our_child(int64_t pid)
+{
+    siginfo_t info;
+    autofd int fd = al_pidfd_open((pid_t)pid);
+    return fd >= 0 && waitid((idtype_t)P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
 /*
  * The zygote died before it said whether it had forked. If it had, the page names the process, which then
  * goes on as any other; if not, a new zygote gets the request, once.
@@ -291,7 +300,8 @@ void al_vm_zygote_gone(struct al_vm *vm, const struct al_zygote *z)
     struct al_vm_page page = {0};
     struct al_err err = {0};
     vm->zygote = NULL;
-    if (pread(vm->page, &page, sizeof page, 0) == (ssize_t)sizeof page && page.pid > 0) {
+    if (pread(vm->page, &page, sizeof page, 0) == (ssize_t)sizeof page && page.pid > 0 &&
+        is_our_child(page.pid)) {
         al_vm_forked(vm, page.pid);
         return;
     }
@@ -323,7 +333,8 @@ void al_vm_take_down(struct al_vm *vm)
         al_pidfd_kill(z->pidfd, SIGKILL);
         (void)al_reap(z->pidfd, true, &how);
         al_close(&z->pidfd);
-        if (pread(vm->page, &page, sizeof page, 0) == (ssize_t)sizeof page && page.pid > 0)
+        if (pread(vm->page, &page, sizeof page, 0) == (ssize_t)sizeof page && page.pid > 0 &&
+            is_our_child(page.pid))
             vm->pidfd = al_pidfd_open((pid_t)page.pid);
     }
     if (vm->pidfd >= 0) {
@@ -413,11 +424,11 @@ static struct al_vm *vm_new(struct al_engine *e, const struct al_vm_spec *spec, 
         .memory_bytes = clamp(spec->memory_bytes, AL_VM_MEMORY_MIN, AL_VM_MEMORY_MAX),
         .timeout_ms = clamp(spec->timeout_ms, 1, (uint64_t)1 << 40),
         .max_concurrency = (uint32_t)clamp(spec->max_concurrency, 1, OPEN_MAX_CALLS),
-        .max_text_bytes = spec->max_text_bytes,
+        .max_text_bytes = clamp(spec->max_text_bytes, 0, AL_VM_DATA_MAX),
         .max_value_bytes = clamp(spec->max_value_bytes, 16, AL_VM_DATA_MAX),
     };
     size_t most = vm->max_value_bytes > AL_VM_ARGS_MAX ? vm->max_value_bytes : AL_VM_ARGS_MAX;
-    if (most < vm->max_text_bytes && vm->max_text_bytes <= AL_VM_DATA_MAX)
+    if (most < vm->max_text_bytes)
         most = vm->max_text_bytes;
     al_frames_init(&vm->in, most + 1024);
     al_buf_init(&vm->out, AL_VM_DATA_MAX + AL_VM_SCRIPT_MAX + vm->max_concurrency * (AL_VM_REPLY_MAX + 64));
