@@ -435,6 +435,10 @@ test("doctor checks, and --require js passes where scripts run", () =>
       assert.ok(checks.some((c) => c.check === name), name);
     assert.match(run(home, ["doctor"]).stdout, /^ok {4}version +alisio /);
     const low = shell(home, "ulimit -v 4000000; alisio doctor --require js");
+    if (low.stderr.includes("ReserveShadowMemoryRange")) {
+      console.log("# the low ulimit was not tried: a sanitizer build needs more addresses than that itself");
+      return;
+    }
     assert.equal(low.status, 6, low.stdout + low.stderr);
     assert.match(low.stdout, /^bad {3}addresses/m);
   }));
