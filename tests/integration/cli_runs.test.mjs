@@ -214,7 +214,7 @@ test("mcp ends with the signal's status, without children", () =>
     assert.ok(children.every((pid) => !isAlive(pid)), "no process is left");
   }));
 
-test("a newer state folder is left alone", () =>
+test("a state file that is no database is told in words", () =>
   withHome({}, (home) => {
     run(home, ["js", "-e", "1"]);
     const bad = join(home.env.ALISIO_STATE_HOME, "sessions.sqlite");
