@@ -41,6 +41,7 @@ enum al_flag_id {
     AL_FLAG_TIMEOUT,
     AL_FLAG_EXPLAIN,
     AL_FLAG_FAILED,
+    AL_FLAG_LIMIT,
     AL_FLAG_CODE,
     AL_FLAG_COMMAND,
     AL_FLAG_FOLLOW,

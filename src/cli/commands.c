@@ -73,11 +73,11 @@ const struct al_command al_command_table[] = {
      .run = al_cmd_tool_call},
 
     {.name = "runs list",
-     .usage = "[--failed]",
+     .usage = "[--failed] [--limit N]",
      .summary = "list the workspace's runs, newest first",
-     .flags = FLAGS(AL_FLAG_FAILED),
-     .examples =
-         EXAMPLES({"alisio runs list", "the last 50"}, {"alisio runs list --failed", "what went wrong"}),
+     .flags = FLAGS(AL_FLAG_FAILED, AL_FLAG_LIMIT),
+     .examples = EXAMPLES({"alisio runs list", "the last 50"},
+                          {"alisio runs list --failed --limit 5", "what went wrong"}),
      .run = al_cmd_runs_list},
     {.name = "runs show",
      .usage = "EXEC_ID|last [--code] [--command]",

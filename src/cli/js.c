@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* 200,000 characters, each of four bytes at most. */
 #define MAX_CODE_BYTES (800u * 1000u)
@@ -72,20 +73,99 @@ static int build_args(struct al_app *app, struct al_buf *out, struct al_err *err
     return 0;
 }
 
+/* --- for a person --- */
+
+/* A token of English or code is about four bytes, whatever the model. */
+#define BYTES_PER_TOKEN 4
+#define MAX_KINDS 4
+
+/* "40 read_file, 1 list_files", most calls first; further tools are counted together. */
+static void say_kinds(const struct al_json *calls, struct al_buf *out)
+{
+    struct {
+        struct al_str tool;
+        unsigned n;
+    } kind[64];
+    unsigned n_kinds = 0, shown = 0, rest = 0;
+    al_json_each(call, calls)
+    {
+        struct al_str tool = al_json_get_text(call, "tool");
+        unsigned k = 0;
+        while (k < n_kinds && !al_str_eq(kind[k].tool, tool))
+            k++;
+        if (k == n_kinds && n_kinds < sizeof kind / sizeof *kind) {
+            kind[n_kinds].tool = tool;
+            kind[n_kinds++].n = 0;
+        }
+        if (k < n_kinds)
+            kind[k].n++;
+        else
+            rest++;
+    }
+    for (; n_kinds > 0; shown++) {
+        unsigned most = 0;
+        for (unsigned k = 1; k < n_kinds; k++)
+            if (kind[k].n > kind[most].n)
+                most = k;
+        if (shown < MAX_KINDS)
+            al_buf_addf(out, "%s%u %.*s", shown ? ", " : "", kind[most].n, AL_FMT(kind[most].tool));
+        else
+            rest += kind[most].n;
+        kind[most] = kind[--n_kinds];
+    }
+    if (rest)
+        al_buf_addf(out, ", %u of other tools", rest);
+}
+
+static void say_thousands(struct al_buf *out, uint64_t n)
+{
+    if (n >= 1000)
+        al_buf_addf(out, "%llu,%03llu", (unsigned long long)(n / 1000), (unsigned long long)(n % 1000));
+    else
+        al_buf_addf(out, "%llu", (unsigned long long)n);
+}
+
+/* What the calls cost, and what a model would not have had to read. On standard error: it is no result. */
+static void say_summary(const struct al_json *record, size_t text_bytes, struct al_buf *line)
+{
+    const struct al_json *calls = al_json_get(record, "calls"), *stats = al_json_get(record, "stats");
+    int64_t ms = 0, tool_bytes = 0;
+    if (!calls || calls->n == 0)
+        return;
+    al_json_int(al_json_get(stats, "durationMs"), 0, INT64_MAX, &ms);
+    al_json_int(al_json_get(stats, "toolBytes"), 0, INT64_MAX, &tool_bytes);
+    al_buf_addf(line, "%u call%s (", calls->n, calls->n == 1 ? "" : "s");
+    say_kinds(calls, line);
+    al_buf_adds(line, ") in ");
+    al_text_duration(line, (uint64_t)ms);
+    if (tool_bytes > (int64_t)text_bytes) {
+        uint64_t saved = (uint64_t)tool_bytes - text_bytes, tokens = saved / BYTES_PER_TOKEN;
+        al_buf_adds(line, "; ");
+        al_text_bytes(line, saved);
+        al_buf_adds(line, " of results stayed out of the conversation (about ");
+        say_thousands(line, tokens < 1000 ? tokens : tokens / 100 * 100);
+        al_buf_adds(line, " tokens)");
+    }
+}
+
+/* Where in the script it failed, when the message does not say so itself. */
+static void add_position(struct al_reply *reply, const struct al_json *record)
+{
+    const struct al_json *error = al_json_get(record, "error");
+    int64_t line, column = 0;
+    size_t n = strlen(reply->err.msg);
+    if (reply->err.code == AL_SYNTAX_ERROR || !al_json_int(al_json_get(error, "line"), 1, INT32_MAX, &line))
+        return;
+    al_json_int(al_json_get(error, "column"), 1, INT32_MAX, &column);
+    snprintf(reply->err.msg + n, sizeof reply->err.msg - n, " (line %d, column %d)", (int)line, (int)column);
+}
+
 /* What was printed, then the value: text as it is, anything else as readable JSON. A value that nobody
  * returned is not shown when there is printed text. */
-static void person_form(struct al_app *app, struct al_reply *reply)
+static void say_result(struct al_app *app, struct al_reply *reply, const struct al_json *record)
 {
-    autoarena struct al_arena arena = AL_ARENA_INIT(1u << 30);
-    const struct al_json *v;
-    struct al_err err;
-    if (!reply->structured.n || al_json_parse(&arena, al_buf_str(&reply->structured), &v, &err) < 0) {
-        if (reply->err.code == AL_OK)
-            al_say_foreign(app, &reply->text, al_buf_str(&reply->model_text), true);
-        return;
-    }
-    struct al_str printed = al_json_get_text(v, "text");
-    const struct al_json *value = al_json_get(v, "value");
+    struct al_str printed = al_json_get_text(record, "text");
+    const struct al_json *value = al_json_get(record, "value");
     al_say_foreign(app, &reply->text, printed, true);
     if (printed.n && printed.p[printed.n - 1] != '\n')
         al_buf_addc(&reply->text, '\n');
@@ -97,6 +177,21 @@ static void person_form(struct al_app *app, struct al_reply *reply)
     else if (value)
         al_say_json(app, &reply->text, value);
     al_buf_addc(&reply->text, '\n');
+}
+
+static void person_form(struct al_app *app, struct al_reply *reply)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(1u << 30);
+    const struct al_json *record;
+    struct al_err err;
+    if (!reply->structured.n || al_json_parse(&arena, al_buf_str(&reply->structured), &record, &err) < 0) {
+        if (reply->err.code == AL_OK)
+            al_say_foreign(app, &reply->text, al_buf_str(&reply->model_text), true);
+        return;
+    }
+    say_result(app, reply, record);
+    add_position(reply, record);
+    say_summary(record, reply->model_text.n, &reply->note);
 }
 
 int al_cmd_js(struct al_app *app, struct al_reply *reply)

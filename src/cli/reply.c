@@ -17,6 +17,7 @@ void al_reply_init(struct al_reply *reply, const char *tool)
     al_buf_init(&reply->text, AL_REPLY_MAX);
     al_buf_init(&reply->model_text, AL_REPLY_MAX);
     al_buf_init(&reply->structured, AL_REPLY_MAX);
+    al_buf_init(&reply->note, 4096);
 }
 
 void al_reply_free(struct al_reply *reply)
@@ -24,6 +25,7 @@ void al_reply_free(struct al_reply *reply)
     al_buf_free(&reply->text);
     al_buf_free(&reply->model_text);
     al_buf_free(&reply->structured);
+    al_buf_free(&reply->note);
 }
 
 static const char *const style_codes[] = {
@@ -346,6 +348,8 @@ int al_reply_print(struct al_app *app, struct al_reply *reply)
     } else if (!reply->written) {
         (void)!write_results(app, reply, al_buf_str(&reply->text));
     }
+    if (reply->note.n)
+        al_app_note(app, "%.*s", AL_FMT(al_buf_str(&reply->note)));
     if (reply->err.code != AL_OK && !app->json)
         print_error(app, &reply->err);
     if (app->signal)

@@ -62,6 +62,8 @@ int al_cmd_runs_list(struct al_app *app, struct al_reply *reply)
     struct al_run_filter filter = {.workspace = app->workspace,
                                    .session = app->args.value[AL_FLAG_SESSION],
                                    .failed_only = al_args_has(&app->args, AL_FLAG_FAILED)};
+    if (al_args_has(&app->args, AL_FLAG_LIMIT))
+        filter.limit = app->args.number[AL_FLAG_LIMIT] ? (int)app->args.number[AL_FLAG_LIMIT] : INT32_MAX;
     al_table_init(&l.table, heads);
     l.table.fixed = 1u | 1u << 1 | 1u << 2 | 1u << 3;
     l.table.right = 1u << 3;

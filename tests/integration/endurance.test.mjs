@@ -102,7 +102,7 @@ test(`kill -9 of the host at ${KILLS} random moments leaves nothing half done`, 
       await soon(client.exit, "the killed host");
       moments.push(wait);
 
-      const { json } = runJson(home, ["runs", "list", "--all"]);
+      const { json } = runJson(home, ["runs", "list", "--limit", "0"]);
       const runs = json.structured.runs;
       for (const run of runs) assert.ok(!["running", "queued"].includes(run.status), `${run.id} is ${run.status}`);
       await until("no child is left", () => children.every((pid) => !isAlive(pid)));
@@ -113,7 +113,7 @@ test(`kill -9 of the host at ${KILLS} random moments leaves nothing half done`, 
       assert.ok((state.left ?? 0) >= last, "and never an older one");
       last = state.left ?? 0;
     }
-    const { json } = runJson(home, ["runs", "list", "--all"]);
+    const { json } = runJson(home, ["runs", "list", "--limit", "0"]);
     const counts = {};
     for (const run of json.structured.runs) counts[run.status] = (counts[run.status] ?? 0) + 1;
     console.log(`# ${KILLS} kills after ${Math.min(...moments).toFixed(1)} to ${Math.max(...moments).toFixed(1)} ms:`, counts);
@@ -138,7 +138,7 @@ test("eight hosts on one state folder lose nothing", async () => {
         }
       }),
     );
-    const { json } = runJson(home, ["runs", "list", "--all"]);
+    const { json } = runJson(home, ["runs", "list", "--limit", "0"]);
     assert.equal(json.structured.runs.filter((r) => r.status === "completed").length, 8 * each);
     const { value } = runJson(home, ["js", "-e", "return Object.keys(state).length"]).json.structured;
     assert.equal(value, 8 * each, "every key of every host is there");

@@ -175,7 +175,7 @@ function describeError(e) {
         return { code: 'INVALID_RESULT', message: e.message };
     const told = isObject(e) ? weakGet(toldBy, e) : undefined;
     if (told)
-        return withPlace({ code: told.code, message: cut(`${toolName(e)}${messageOf(e)}`, 8000), hint: told.hint }, e);
+        return withPlace({ code: told.code, message: cut(withTool(e), 8000), hint: told.hint }, e);
     if (isA(e, RangeErrorType) && messageOf(e) === STACK_MESSAGE && host.wasDeep())
         return withPlace(stackError, e);
     if (isA(e, ReferenceErrorType) && isShell(e))
@@ -194,10 +194,13 @@ function messageOf(e) {
     }
 }
 
-function toolName(e) {
+// Many messages begin with the tool's name already.
+function withTool(e) {
+    const message = messageOf(e);
     try {
-        return typeof e.tool === 'string' ? `${slice(e.tool, 0, 200)}: ` : '';
+        const tool = typeof e.tool === 'string' ? slice(e.tool, 0, 200) : '';
+        return tool && !startsWith(message, tool) ? `${tool}: ${message}` : message;
     } catch {
-        return '';
+        return message;
     }
 }
