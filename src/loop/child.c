@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #define READ_CHUNK (64 * 1024)
@@ -248,18 +249,33 @@ static int pipes_open(struct pipes *p, bool with_input, struct al_err *err)
     return 0;
 }
 
-/* alisio __supervise [--seal-git] -- PROGRAM ARGV0 ARGV1 … */
-static char **supervisor_argv(const struct al_child_spec *spec)
+static const char *seal_option(const struct al_child_spec *spec)
 {
-    static const char *const head[] = {"alisio", AL_SUPERVISE_VERB};
+    switch (spec->seal) {
+    case AL_CHILD_SEAL_GIT:
+        return "--seal-git";
+    case AL_CHILD_SEAL_SEARCH:
+        return spec->cwd_fd >= 0 ? "--seal-search" : "--seal-input";
+    default:
+        return NULL;
+    }
+}
+
+/* alisio __supervise [OPTIONS] -- PROGRAM ARGV0 ARGV1 … */
+static char **supervisor_argv(const struct al_child_spec *spec, char max_data[48])
+{
     size_t n = 0, at = 0;
     while (spec->argv[n])
         n++;
-    const char **argv = al_xcalloc(n + 6, sizeof(*argv));
-    argv[at++] = head[0];
-    argv[at++] = head[1];
-    if (spec->seal_git)
-        argv[at++] = "--seal-git";
+    const char **argv = al_xcalloc(n + 7, sizeof(*argv));
+    argv[at++] = "alisio";
+    argv[at++] = AL_SUPERVISE_VERB;
+    if (seal_option(spec))
+        argv[at++] = seal_option(spec);
+    if (spec->max_data > 0) {
+        snprintf(max_data, 48, "--max-data=%zu", spec->max_data);
+        argv[at++] = max_data;
+    }
     argv[at++] = "--";
     argv[at++] = spec->program;
     for (size_t i = 0; i < n; i++)
@@ -271,7 +287,8 @@ static int spawn_supervisor(struct al_child *c, const struct al_child_spec *spec
                             struct al_err *err)
 {
     struct al_fd_map fds[4] = {{p->out[1], 1}, {p->err[1], 2}, {p->status[1], 3}, {p->in[0], 0}};
-    autofree char **argv = supervisor_argv(spec);
+    char max_data[48];
+    autofree char **argv = supervisor_argv(spec, max_data);
     char **own_env = spec->envp ? NULL : al_env_child();
     struct al_spawn how = {
         .exec_fd = al_self_fd(),

@@ -5,12 +5,20 @@
 #include "base/buf.h"
 #include "loop/loop.h"
 
+/* sandbox/landlock.h, applied by the supervisor. */
+enum al_child_seal {
+    AL_CHILD_OPEN,
+    AL_CHILD_SEAL_GIT,    /* without Landlock it does not start: ENOSYS */
+    AL_CHILD_SEAL_SEARCH, /* of cwd_fd, or with -1 of its input alone; without Landlock it runs unsealed */
+};
+
 struct al_child_spec {
     const char *program;  /* absolute path */
     char *const *argv;    /* NULL-terminated, argv[0] included */
     char *const *envp;    /* NULL: al_env_child() */
     int cwd_fd;           /* borrowed; -1: inherit */
-    bool seal_git;        /* Landlock for git (sandbox/landlock.h), applied by the supervisor */
+    enum al_child_seal seal;
+    size_t max_data;      /* bytes of memory of its own that each of its processes may have (RLIMIT_DATA); 0: no limit */
     struct al_str input;  /* written to its standard input, then closed; empty: /dev/null */
     size_t max_output;    /* kept of standard output, and of standard error each; the rest is read and dropped */
     uint64_t timeout_ms;  /* 0: none */

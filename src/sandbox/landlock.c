@@ -1,6 +1,7 @@
 #include "sandbox/landlock.h"
 #include "base/mem.h"
 #include "os/fd.h"
+#include "os/path.h"
 #include "sandbox/seccomp.h"
 
 #include <elf.h>
@@ -30,6 +31,8 @@
 #define NET_ALL 3ull              /* ABI 4: bind and connect of TCP */
 #define SCOPE_ALL 3ull            /* ABI 6: abstract sockets, signals */
 
+#define FOLDERS_ABOVE 128
+
 struct ruleset_attr {
     uint64_t fs, net, scoped;
 };
@@ -55,13 +58,21 @@ static size_t handled(int abi, struct ruleset_attr *a)
     return abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
 }
 
+static int allow_fd(int rules, int fd, uint64_t rights)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    if (!S_ISDIR(st.st_mode))
+        rights &= ~FS_READ_DIR; /* the kernel refuses it for anything else */
+    struct path_attr p = {.allowed = rights, .parent_fd = fd};
+    return syscall(SYS_landlock_add_rule, rules, RULE_PATH_BENEATH, &p, 0) < 0 ? -errno : 0;
+}
+
 static int allow(int rules, const char *path, uint64_t rights)
 {
     autofd int fd = open(path, O_PATH | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    struct path_attr p = {.allowed = rights, .parent_fd = fd};
-    return syscall(SYS_landlock_add_rule, rules, RULE_PATH_BENEATH, &p, 0) < 0 ? -errno : 0;
+    return fd < 0 ? -errno : allow_fd(rules, fd, rights);
 }
 
 /* The loader that the program names (PT_INTERP of ELF), the only other file that the kernel executes for it.
@@ -92,6 +103,11 @@ static int read_interp(const char *program, char out[PATH_MAX])
     return 0;
 }
 
+static int allow_null(int rules, int abi)
+{
+    return allow(rules, "/dev/null", FS_READ_FILE | FS_WRITE_FILE | (abi >= 3 ? FS_TRUNCATE : 0));
+}
+
 static int add_git_rules(int rules, const char *git_path, int abi)
 {
     char interp[PATH_MAX];
@@ -102,7 +118,7 @@ static int add_git_rules(int rules, const char *git_path, int abi)
     if (r == 0)
         r = allow(rules, "/", FS_READ_FILE | FS_READ_DIR);
     if (r == 0)
-        r = allow(rules, "/dev/null", FS_READ_FILE | FS_WRITE_FILE | (abi >= 3 ? FS_TRUNCATE : 0));
+        r = allow_null(rules, abi);
     if (r == 0)
         r = allow(rules, real, FS_EXECUTE | FS_READ_FILE);
     if (r == 0 && interp[0])
@@ -111,10 +127,10 @@ static int add_git_rules(int rules, const char *git_path, int abi)
 }
 
 /*
- * What Landlock leaves open. It knows TCP only, and git that reads a repository needs no socket of any kind.
- * And the loader, which must be executable for git to start, runs any file that is named to it: a repository
- * would name the loader as its textconv. So execve is closed altogether; git itself starts by execveat, which
- * it never calls.
+ * What Landlock leaves open. It knows TCP only, and neither git that reads nor a search needs a socket of any
+ * kind. And the loader, which must be executable for git to start, runs any file that is named to it: a
+ * repository would name the loader as its textconv. So execve is closed altogether; git itself starts by
+ * execveat, which it never calls.
  */
 static int close_the_rest(struct al_err *err)
 {
@@ -124,8 +140,23 @@ static int close_the_rest(struct al_err *err)
     int r = al_seal_load(prog);
     al_seal_free(prog);
     if (r < 0)
-        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -r, "cannot filter the system calls of git");
+        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -r, "cannot filter system calls");
     return 0;
+}
+
+static int make_rules(int abi)
+{
+    struct ruleset_attr attr;
+    size_t size = handled(abi, &attr);
+    long fd = syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+static int apply(int rules, struct al_err *err)
+{
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_landlock_restrict_self, rules, 0) < 0)
+        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, errno, "cannot apply Landlock rules");
+    return close_the_rest(err);
 }
 
 int al_landlock_seal_git(const char *git_path, struct al_err *err)
@@ -135,15 +166,140 @@ int al_landlock_seal_git(const char *git_path, struct al_err *err)
         al_fail(err, AL_RUNTIME_UNAVAILABLE, "Landlock is missing or switched off in this kernel");
         return al_hint(err, "Linux 5.13 or newer with landlock among its active security modules is needed.");
     }
-    struct ruleset_attr attr;
-    size_t size = handled(abi, &attr);
-    autofd int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+    autofd int rules = make_rules(abi);
     if (rules < 0)
-        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, errno, "cannot make Landlock rules");
+        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -rules, "cannot make Landlock rules");
     int r = add_git_rules(rules, git_path, abi);
     if (r < 0)
         return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -r, "cannot make Landlock rules for git");
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_landlock_restrict_self, rules, 0) < 0)
-        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, errno, "cannot apply Landlock rules");
-    return close_the_rest(err);
+    return apply(rules, err);
+}
+
+/* --- search
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* What is not there is not needed. */
+static int allow_if_there(int rules, const char *path)
+{
+    int r = allow(rules, path, FS_READ_FILE | FS_READ_DIR);
+    return r == -ENOENT || r == -ENOTDIR || r == -EACCES ? 0 : r;
+}
+
+/* Libraries: of the system, of package managers that keep their own, and beside the program ($ORIGIN/../lib).
+ */
+static int allow_libraries(int rules, const char *real)
+{
+    static const char *const paths[] = {
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/usr/lib",
+        "/usr/lib32",
+        "/usr/lib64",
+        "/nix/store",
+        "/usr/local/lib",
+        "/etc/ld.so.preload",
+        "/etc/ld.so.cache",
+        "/gnu/store",
+        "/dev/null",
+        "/etc/ld-musl-x86_64.path",
+        "/home/linuxbrew/.linuxbrew",
+    };
+    char beside[PATH_MAX];
+    int n = snprintf(beside, sizeof(beside), "%.*s/../lib", (int)(strrchr(real, '/') - real), real);
+    int r = n < (int)sizeof(beside) ? allow_if_there(rules, beside) : 0;
+    for (size_t i = 0; r == 0 && i < sizeof(paths) / sizeof(paths[0]); i++)
+        r = allow_if_there(rules, paths[i]);
+    return r;
+}
+
+/* Regular files only, and no link: whoever can write there could have it lead anywhere. */
+static int allow_ignore_files(int rules, int dir)
+{
+    static const char *const names[] = {".gitignore", ".ignore", ".rgignore", ".git/info/exclude"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct stat st;
+        struct al_err unused;
+        autofd int fd = -1;
+        if (al_path_open(dir, names[i], O_PATH | O_NOFOLLOW, 0, names[i], &fd, &unused) < 0 ||
+            fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+            continue;
+        int r = allow_fd(rules, fd, FS_READ_FILE);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* A search of a folder heeds what the folders above it ignore. */
+static int allow_ignore_files_above(int rules, int dir_fd)
+{
+    autofd int at = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
+    struct stat here, up;
+    if (at < 0 || fstat(at, &here) < 0)
+        return -errno;
+    for (int depth = 0; depth < FOLDERS_ABOVE; depth++) {
+        int parent = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (parent < 0)
+            return 0; /* not ours to look into */
+        close(at);
+        at = parent;
+        if (fstat(at, &up) < 0 || (up.st_dev == here.st_dev && up.st_ino == here.st_ino))
+            return 0; /* the root is above itself */
+        here = up;
+        int r = allow_ignore_files(rules, at);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int allow_own_git_ignore(int rules)
+{
+    char path[PATH_MAX];
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int n = 0;
+    if (config && config[0] == '/')
+        n = snprintf(path, sizeof(path), "%s/git/ignore", config);
+    else if (home && home[0] == '/')
+        n = snprintf(path, sizeof(path), "%s/.config/git/ignore", home);
+    return n > 0 && n < (int)sizeof(path) ? allow_if_there(rules, path) : 0;
+}
+
+static int add_search_rules(int rules, const char *program, int dir_fd, int abi)
+{
+    char interp[PATH_MAX];
+    autofree char *real = realpath(program, NULL);
+    if (!real)
+        return -errno;
+    /* A launcher has many names (snap's do), and starts what we do not know: that needs all that is closed
+     * here. */
+    if (strcmp(basename(real), basename(program)) != 0)
+        return -ENOEXEC;
+    int r = read_interp(real, interp);
+    if (r == 0)
+        r = allow(rules, real, FS_EXECUTE | FS_READ_FILE);
+    if (r == 0 && interp[0])
+        r = allow(rules, interp, FS_EXECUTE | FS_READ_FILE);
+    if (r == 0)
+        r = allow_libraries(rules, real);
+    if (r == 0)
+        r = allow_null(rules, abi);
+    if (r == 0 && dir_fd >= 0)
+        r = allow_fd(rules, dir_fd, FS_READ_FILE | FS_READ_DIR);
+    if (r == 0 && dir_fd >= 0)
+        r = allow_ignore_files_above(rules, dir_fd);
+    return r < 0 ? r : allow_own_git_ignore(rules);
+}
+
+int al_landlock_seal_search(const char *program, int dir_fd, struct al_err *err)
+{
+    int abi = al_landlock_abi();
+    if (abi == 0)
+        return 1;
+    autofd int rules = make_rules(abi);
+    /* A file system that takes no rules, say: the search goes on without. */
+    if (rules < 0 || add_search_rules(rules, program, dir_fd, abi) < 0)
+        return 1;
+    return apply(rules, err);
 }

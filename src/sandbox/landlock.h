@@ -15,4 +15,13 @@ int al_landlock_abi(void);
  */
 int al_landlock_seal_git(const char *git_path, struct al_err *err) AL_MUST_CHECK;
 
+/*
+ * For a search program: read beneath dir_fd (-1: nothing there) and what its loader needs, the ignore files of the
+ * folders above, which are patterns and never shown, and the user's own git/ignore. Nothing is written, no sockets, and
+ * execve is refused; started by execveat, as git. So a link that is put into the folder while it is searched leads
+ * nowhere. 0 when sealed; 1 when that cannot be done here, and nothing has changed: Landlock is missing, or the program
+ * is a script or a launcher of another one. -1 with err.
+ */
+int al_landlock_seal_search(const char *program, int dir_fd, struct al_err *err) AL_MUST_CHECK;
+
 #endif

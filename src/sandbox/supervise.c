@@ -1,5 +1,6 @@
 #include "sandbox/supervise.h"
 #include "base/ident.h"
+#include "base/text.h"
 #include "os/fd.h"
 #include "os/spawn.h"
 #include "sandbox/landlock.h"
@@ -25,10 +26,18 @@
 /* Processes that changed their user cannot be killed by us; they are waited for that long. */
 #define REFUSED_MS 2000
 
+enum seal {
+    SEAL_NONE,
+    SEAL_GIT,
+    SEAL_SEARCH,
+    SEAL_INPUT
+};
+
 struct supervisor {
     const char *program;
     char **argv;
-    bool seal_git;
+    enum seal seal;
+    rlim_t max_data; /* 0: as we have it */
     int signal_fd;
     pid_t pid; /* of the program */
     bool ended, stopping, killing;
@@ -37,14 +46,33 @@ struct supervisor {
     int pass_ms, passes;
 };
 
+static bool parse_option(struct supervisor *s, const char *arg)
+{
+    static const char *const seals[] = {
+        [SEAL_GIT] = "--seal-git", [SEAL_SEARCH] = "--seal-search", [SEAL_INPUT] = "--seal-input"};
+    for (size_t i = SEAL_GIT; i < sizeof(seals) / sizeof(seals[0]); i++) {
+        if (strcmp(arg, seals[i]) == 0) {
+            s->seal = (enum seal)i;
+            return true;
+        }
+    }
+    static const char data[] = "--max-data=";
+    int64_t bytes = 0;
+    if (strncmp(arg, data, strlen(data)) != 0 ||
+        !al_parse_int(al_str_of(arg + strlen(data)), 1, INT64_MAX, &bytes))
+        return false;
+    s->max_data = (rlim_t)bytes;
+    return true;
+}
+
 static bool parse(int argc, char **argv, struct supervisor *s)
 {
     int i = 2;
-    if (i < argc && strcmp(argv[i], "--seal-git") == 0) {
-        s->seal_git = true;
-        i++;
+    while (i < argc && strcmp(argv[i], "--") != 0) {
+        if (!parse_option(s, argv[i++]))
+            return false;
     }
-    if (i + 2 >= argc || strcmp(argv[i], "--") != 0)
+    if (i + 2 >= argc)
         return false;
     s->program = argv[i + 1];
     s->argv = argv + i + 2;
@@ -84,21 +112,40 @@ static void let_go_of_output(void)
     }
 }
 
+/* *ret_fd: what to start, when sealed; a sealed program starts by descriptor only. */
+static int seal(const struct supervisor *s, int *ret_fd)
+{
+    struct al_err err;
+    if (s->seal == SEAL_NONE)
+        return 0;
+    autofd int program = open(s->program, O_PATH | O_CLOEXEC), dir = -1;
+    if (program < 0)
+        return -errno;
+    if (s->seal == SEAL_GIT && al_landlock_seal_git(s->program, &err) < 0)
+        return al_landlock_abi() == 0 ? -ENOSYS : -EACCES;
+    if (s->seal == SEAL_SEARCH && (dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
+        return -errno;
+    int r = s->seal == SEAL_GIT ? 0 : al_landlock_seal_search(s->program, dir, &err);
+    if (r < 0)
+        return -EACCES;
+    if (r == 0) {
+        *ret_fd = program;
+        program = -1;
+    }
+    return 0;
+}
+
 static int start(struct supervisor *s)
 {
     static const struct al_fd_map fds[] = {{0, 0}, {1, 1}, {2, 2}};
     struct al_err err;
     int pidfd = -1;
-    autofd int sealed_fd = -1; /* a sealed program starts by descriptor only */
-    if (s->seal_git) {
-        sealed_fd = open(s->program, O_PATH | O_CLOEXEC);
-        if (sealed_fd < 0)
-            return -errno;
-        if (al_landlock_seal_git(s->program, &err) < 0)
-            return al_landlock_abi() == 0 ? -ENOSYS : -EACCES;
-    }
+    autofd int sealed_fd = -1;
+    int r = seal(s, &sealed_fd);
+    if (r < 0)
+        return r;
     struct al_spawn how = {
-        .path = s->seal_git ? NULL : s->program,
+        .path = sealed_fd >= 0 ? NULL : s->program,
         .exec_fd = sealed_fd,
         .argv = s->argv,
         .envp = environ,
@@ -108,8 +155,12 @@ static int start(struct supervisor *s)
         .death_signal = SIGKILL,
         .new_session = true,
     };
-    int r = al_spawn(&how, &s->pid, &pidfd, &err);
+    r = al_spawn(&how, &s->pid, &pidfd, &err);
     al_close(&pidfd);
+    /* Not before the exec: this process may hold more than that (sanitizers do), and has yet to go on. */
+    const struct rlimit limit = {s->max_data, s->max_data};
+    if (r == 0 && s->max_data > 0)
+        (void)prlimit(s->pid, RLIMIT_DATA, &limit, NULL);
     return r;
 }
 
@@ -137,7 +188,8 @@ static void signal_all(struct supervisor *s, int signum)
 {
     struct al_tree_count count;
     if (al_tree_signal(signum, &count) < 0) {
-        /* No /proc: what stayed in the program's group is all that can be named. */
+        /* No /proc, or none under the seal of a search: what stayed in the program's group is all that can be
+         * named. */
         kill(-s->pid, signum);
         return;
     }

@@ -9,7 +9,9 @@
 #define AL_SUPERVISE_VERB "__supervise"
 
 /*
- * argv: alisio __supervise [--seal-git] -- PROGRAM ARGV0 ARGV1 …   descriptor 3: status pipe
+ * argv: alisio __supervise [--seal-git | --seal-search | --seal-input] [--max-data=BYTES] -- PROGRAM ARGV0 ARGV1 …   descriptor 3: status pipe
+ * --seal-git and --seal-search are sandbox/landlock.h's, the latter for the current folder; --seal-input is a search of
+ * standard input alone, so of no folder. --max-data bounds the memory that PROGRAM can write to (RLIMIT_DATA).
  * Runs PROGRAM with the supervisor's own 0, 1, 2, cwd and environment. Writes one struct al_supervise_status to
  * descriptor 3 when the program has ended or could not be started. On SIGTERM: SIGTERM to the tree at once,
  * SIGKILL to what is left after 300 ms, or at a second SIGTERM; exits when nothing is left. PDEATHSIG of the host is

@@ -186,10 +186,11 @@ static void take_header(struct status *s, struct al_str field)
     if (!al_str_starts(field, "# branch.ab +"))
         return;
     const char *space = memchr(v.p, ' ', v.n);
-    if (!space || v.n < 2)
+    size_t at = space ? (size_t)(space - v.p) : 0;
+    if (at < 2 || v.n < at + 3 || space[1] != '-')
         return;
-    struct al_str ahead = {v.p + 1, (size_t)(space - v.p) - 1};
-    struct al_str behind = {space + 2, v.n - ahead.n - 3};
+    struct al_str ahead = {v.p + 1, at - 1};
+    struct al_str behind = {space + 2, v.n - at - 2};
     s->has_upstream =
         al_parse_int(ahead, 0, INT32_MAX, &s->ahead) && al_parse_int(behind, 0, INT32_MAX, &s->behind);
 }

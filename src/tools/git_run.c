@@ -202,7 +202,7 @@ void al_git_run(struct al_git *g, const char *const *args, size_t max_output, vo
         .argv = (char *const *)argv,
         .envp = env,
         .cwd_fd = al_workspace_fd(al_core_workspace(g->call->core)),
-        .seal_git = g->sealed,
+        .seal = g->sealed ? AL_CHILD_SEAL_GIT : AL_CHILD_OPEN,
         .max_output = max_output,
         .timeout_ms = GIT_TIMEOUT_MS,
     };

@@ -3,8 +3,10 @@
 #include "tools/tools_int.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/fd.h"
 #include "os/path.h"
+#include "tools/search_int.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,7 +15,6 @@
 #define LISTING_MAX (64u << 20) /* bytes of names */
 #define WALK_DEPTH 64
 #define WALK_ENTRIES 200000
-#define RG_TIMEOUT_MS 60000
 
 static void listing_free(struct al_listing *l)
 {
@@ -135,6 +136,15 @@ static void walk_and_work(void *ud)
 /* --- ripgrep
  * ------------------------------------------------------------------------------------------------------ */
 
+void al_tool_rg_fail(int exit_status, struct al_str words, struct al_err *err)
+{
+    autobuf struct al_buf msg = AL_BUF_INIT(2000);
+    al_text_visible(&msg, al_utf8_head(al_str_trim(words), 300), false);
+    al_fail(err, AL_TOOL_ERROR, "rg does not work here (status %d): %.*s", exit_status,
+            AL_FMT(al_buf_str(&msg)));
+    al_hint(err, "`rg --version` in a terminal should work; install ripgrep from your system's packages");
+}
+
 static void rg_done(void *ud, const struct al_child_end *end)
 {
     struct al_listing *l = ud;
@@ -146,6 +156,8 @@ static void rg_done(void *ud, const struct al_child_end *end)
         al_fail_errno(&err, AL_RUNTIME_UNAVAILABLE, end->exec_errno, "rg does not start");
     else if (end->exit_status < 0 && !end->timed_out)
         al_fail(&err, AL_TOOL_ERROR, "rg was killed by signal %d", end->signal);
+    else if (end->exit_status > 2)
+        al_tool_rg_fail(end->exit_status, al_buf_str(end->err), &err);
     if (err.code != AL_OK) {
         fail_listing(l, &err);
         return;
@@ -168,6 +180,7 @@ static int rg_start(struct al_listing *l, struct al_err *err)
                           "--null",
                           "--no-messages",
                           "--no-require-git",
+                          "--threads=4",
                           "--color=never",
                           "--glob=!.git",
                           "--glob=!node_modules",
@@ -181,7 +194,9 @@ static int rg_start(struct al_listing *l, struct al_err *err)
         .argv = (char *const *)argv,
         .cwd_fd = l->dir_fd,
         .max_output = LISTING_MAX,
-        .timeout_ms = RG_TIMEOUT_MS,
+        .timeout_ms = AL_RG_TIMEOUT_MS,
+        .seal = AL_CHILD_SEAL_SEARCH,
+        .max_data = AL_RG_MEMORY,
     };
     l->child = al_child_start(al_core_loop(l->call->core), &spec, rg_done, l, err);
     return l->child ? 0 : -1;
@@ -233,6 +248,8 @@ int al_listing_sort(struct al_listing *l, struct al_err *err)
             name.p += 2;
             name.n -= 2;
         }
+        if (atomic_load(&l->call->cancelled))
+            return al_fail(err, AL_CANCELLED, "listing files was cancelled");
         if (name.n > 0 && (!l->globs || al_globs_match(l->globs, name)))
             l->names[l->n_names++] = name;
     }

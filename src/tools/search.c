@@ -9,12 +9,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 
 #define MATCHES_DEFAULT 1000
 #define MATCHES_MAX 10000
 #define OUTPUT_MAX (32u << 20)
 #define ONE_FILE_MAX (32u << 20)
-#define RG_TIMEOUT_MS 60000
 #define TEXT_LINE_CHARS 500
 #define LEAD_BYTES 100 /* shown before a hit that lies far into a long line */
 
@@ -29,6 +29,9 @@ struct search {
     struct al_buf out, err;
     int exit_status;
     bool out_truncated, timed_out;
+    bool small_only;   /* the second attempt: large files are left out */
+    bool memory_ended; /* rg ended for want of memory, in that attempt */
+    uint64_t spent_ms; /* by the first attempt */
     size_t max_matches;
 };
 
@@ -211,6 +214,18 @@ static bool add_hit(struct search *s, const struct hit *h, const struct hit *bef
     return true;
 }
 
+static void text_left_out(struct search *s)
+{
+    if (s->small_only)
+        al_buf_addf(&s->call->text,
+                    "[files over %d MiB were left out: a line of one of them is too long, or matches too "
+                    "often, to be "
+                    "searched]\n",
+                    AL_RG_SMALL_MIB);
+    if (s->memory_ended)
+        al_buf_adds(&s->call->text, "[the search ended early: a line is too long, or matches too often]\n");
+}
+
 static void write_result(struct search *s)
 {
     struct al_call *call = s->call;
@@ -225,19 +240,21 @@ static void write_result(struct search *s)
     while (i < n && i < s->max_matches && add_hit(s, &hits[i], i > 0 ? &hits[i - 1] : NULL, &w, &v))
         i++;
     al_jw_end(&w);
-    bool cut = i < n || s->out_truncated || s->timed_out;
+    bool more = i < n || s->out_truncated || s->timed_out;
     al_jw_kint(&w, "files", (int64_t)v.files);
-    al_jw_kbool(&w, "truncated", cut);
+    al_jw_kbool(&w, "truncated", more || s->small_only || s->memory_ended);
     al_jw_end(&w);
     if (v.matches == 0)
-        al_buf_adds(&call->text, cut ? "[nothing could be read: too much output]\n" : "[no match]\n");
+        al_buf_adds(&call->text,
+                    s->out_truncated ? "[nothing could be read: too much output]\n" : "[no match]\n");
     else
         al_buf_addf(&call->text, "[%zu match%s in %zu file%s", v.matches, v.matches == 1 ? "" : "es", v.files,
                     v.files == 1 ? "" : "s");
     if (v.matches > 0 && v.in_text < v.matches)
         al_buf_addf(&call->text, ", %zu shown here", v.in_text);
     if (v.matches > 0)
-        al_buf_adds(&call->text, cut ? "; there are more: narrow it with path, glob or pattern]\n" : "]\n");
+        al_buf_adds(&call->text, more ? "; there are more: narrow it with path, glob or pattern]\n" : "]\n");
+    text_left_out(s);
     for (size_t k = 0; k < n; k++)
         free(hits[k].path);
     free(hits);
@@ -268,10 +285,12 @@ static void search_work(void *ud)
     struct al_call *call = s->call;
     if (s->exit_status == 2 && s->out.n == 0)
         fail_pattern(s);
+    else if (s->exit_status > 2)
+        al_tool_rg_fail(s->exit_status, al_buf_str(&s->err), &call->err);
     else
         write_result(s);
     if (s->timed_out) {
-        al_fail(&call->err, AL_TOOL_TIMEOUT, "the search took over %d s", RG_TIMEOUT_MS / 1000);
+        al_fail(&call->err, AL_TOOL_TIMEOUT, "the search took over %d s", AL_RG_TIMEOUT_MS / 1000);
         al_hint(&call->err, "narrow it with path or glob");
     }
 }
@@ -296,16 +315,34 @@ static void search_fail(struct search *s, const struct al_err *err)
     al_call_finish(call);
 }
 
+static int start_rg(struct search *s, struct al_err *err);
+
+/* Without the large files the search goes through, and says so. False when that cannot be, either. */
+static bool search_small_only(struct search *s, const struct al_child_end *end, struct al_err *err)
+{
+    s->memory_ended = true;
+    if (s->small_only || s->one_file || end->duration_ms >= AL_RG_TIMEOUT_MS)
+        return false;
+    s->small_only = true;
+    s->memory_ended = false;
+    s->spent_ms = end->duration_ms;
+    return start_rg(s, err) == 0;
+}
+
 static void search_done(void *ud, const struct al_child_end *end)
 {
     struct search *s = ud;
     s->child = NULL;
     struct al_err err = {0};
+    /* What Rust does when it gets no memory. */
+    bool no_memory = end->signal == SIGABRT && !end->cancelled && !end->timed_out;
+    if (no_memory && search_small_only(s, end, &err))
+        return;
     if (end->cancelled)
         al_fail(&err, AL_CANCELLED, "the search was cancelled");
     else if (end->exec_errno > 0)
         al_fail_errno(&err, AL_RUNTIME_UNAVAILABLE, end->exec_errno, "rg does not start");
-    else if (end->signal && !end->timed_out)
+    else if (end->signal && !end->timed_out && !no_memory)
         al_fail(&err, AL_TOOL_ERROR, "rg was killed by signal %d", end->signal);
     if (err.code != AL_OK) {
         search_fail(s, &err);
@@ -368,6 +405,12 @@ static void build_args(struct search *s, struct args *a)
     arg(a, "--json");
     arg(a, "--no-messages");
     arg(a, "--no-require-git");
+    arg(a, "--no-mmap");
+    arg(a, s->small_only ? "--threads=1" : "--threads=4");
+    arg(a, "--dfa-size-limit=16M");
+    arg(a, "--regex-size-limit=32M");
+    if (s->small_only)
+        arg(a, al_arena_printf(&call->arena, "--max-filesize=%dM", AL_RG_SMALL_MIB));
     arg(a, al_json_is_true(al_json_get(call->args, "ignoreCase")) ? "--ignore-case" : "--case-sensitive");
     if (al_json_is_true(al_json_get(call->args, "literal")))
         arg(a, "--fixed-strings");
@@ -428,8 +471,12 @@ static int search_begin(struct search *s, struct al_err *err)
         return -1;
     if (path.n == 0 || al_str_is(path, "scratch:"))
         path = path.n == 0 ? AL_STR(".") : AL_STR("scratch:.");
-    if (open_target(s, path, err) < 0)
-        return -1;
+    return open_target(s, path, err) < 0 ? -1 : start_rg(s, err);
+}
+
+static int start_rg(struct search *s, struct al_err *err)
+{
+    struct al_call *call = s->call;
     const char *rg = al_tool_program(call, "rg", "apt install ripgrep (or your system's package of it)", err);
     if (!rg)
         return -1;
@@ -440,8 +487,10 @@ static int search_begin(struct search *s, struct al_err *err)
         .argv = (char *const *)a.argv,
         .cwd_fd = s->one_file ? -1 : s->dir_fd,
         .input = al_buf_str(&s->input),
+        .seal = AL_CHILD_SEAL_SEARCH,
+        .max_data = AL_RG_MEMORY,
         .max_output = OUTPUT_MAX,
-        .timeout_ms = RG_TIMEOUT_MS,
+        .timeout_ms = AL_RG_TIMEOUT_MS - s->spent_ms,
     };
     s->child = al_child_start(al_core_loop(call->core), &spec, search_done, s, err);
     return s->child ? 0 : -1;

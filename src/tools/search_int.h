@@ -3,7 +3,22 @@
 #define AL_TOOLS_SEARCH_INT_H
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/str.h"
+
+/*
+ * How rg is started, for searches and listings: sealed, with bounded memory. Not mapped, since a file that
+ * shrinks meanwhile would kill it. The limit of memory holds for its lines and results: a line is held whole,
+ * and each of its hits takes some 50 bytes, so that a line of 500 MB could otherwise take 20 GB.
+ */
+#define AL_RG_MEMORY (288u << 20)
+#define AL_RG_TIMEOUT_MS 60000
+/* With one thread, and files up to that size, the limit is never met: measured at 52 bytes for each byte of a
+ * file. */
+#define AL_RG_SMALL_MIB 4
+
+/* TOOL_ERROR for a status that rg itself never ends with: its loader found no library, say. */
+void al_tool_rg_fail(int exit_status, struct al_str words, struct al_err *err);
 
 /* One "match" record, as views into the output; the strings are still as JSON writes them. */
 struct al_rg_match {

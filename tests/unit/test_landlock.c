@@ -159,7 +159,7 @@ static void run_git(struct result *r, struct tmp *t, bool seal, const char *cons
                                  .argv = argv,
                                  .envp = env,
                                  .cwd_fd = t->fd,
-                                 .seal_git = seal,
+                                 .seal = seal ? AL_CHILD_SEAL_GIT : AL_CHILD_OPEN,
                                  .max_output = 100000,
                                  .timeout_ms = LIMIT_MS};
     *r = (struct result){0};

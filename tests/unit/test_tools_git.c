@@ -72,6 +72,22 @@ static void a_hostile_branch_name_is_shown_as_text(void **state)
     assert_true(al_str_find(al_buf_str(&text), AL_STR("\\x1b[31m\\u202e")) > 0);
 }
 
+static void counts_that_are_cut_are_unknown(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {"+", "+1", "+1 ", "+1 -", "+ -", "+ -1", "+1 2", "+1 -2x", "+x -1"};
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        char in[64];
+        int n = snprintf(in, sizeof in, "# branch.ab %s", heads[i]);
+        char *exact = memcpy(malloc((size_t)n), in, (size_t)n); /* so that a read beyond the end is seen */
+        autobuf struct al_buf json = AL_BUF_INIT(10000), text = AL_BUF_INIT(10000);
+        assert_true(al_git_status_json((struct al_str){exact, (size_t)n}, AL_STR(""), &json, &text));
+        if (al_str_find(al_buf_str(&json), AL_STR("\"ahead\":null,\"behind\":null")) < 0)
+            fail_msg("%s: %.*s", heads[i], AL_FMT(al_buf_str(&json)));
+        free(exact);
+    }
+}
+
 static void numstat_is_taken_apart(void **state)
 {
     (void)state;
@@ -559,6 +575,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(status_is_taken_apart),
         cmocka_unit_test(a_hostile_branch_name_is_shown_as_text),
+        cmocka_unit_test(counts_that_are_cut_are_unknown),
         cmocka_unit_test(numstat_is_taken_apart),
         cmocka_unit_test(programs_in_the_configuration_are_found),
         IN_WORLD(status_and_diff_show_what_changed),

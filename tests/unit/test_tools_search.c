@@ -235,11 +235,67 @@ static void a_line_of_ten_megabytes_is_bounded(void **state)
     assert_has(r.text, "needle");
     assert_true(strlen(r.text) < 3000);
     reply_free(&r);
-    r = call(w, "search_text", "{\"pattern\":\"a\",\"maxMatches\":1}");
+}
+
+/* Ten million hits in a line are more than rg may remember. The other files are searched all the same. */
+static void what_takes_too_much_memory_is_left_out_and_said(void **state)
+{
+    struct world *w = *state;
+    size_t n = 10u << 20;
+    char *p = al_xmalloc(n);
+    memset(p, 'a', n);
+    put_bytes(w, "long.js", p, n);
+    put_bytes(w, "shorter.js", p, 100u << 10);
+    free(p);
+    put(w, "zz.txt", "xx\na\n");
+    struct reply r = call(w, "search_text", "{\"pattern\":\"a\"}");
+    assert_code(&r, AL_OK);
+    assert_int_equal(at(&r, "matches")->n, 2);
+    assert_text_at(&r, "matches.0.path", "shorter.js");
+    assert_text_at(&r, "matches.1.path", "zz.txt");
+    assert_int_equal(at(&r, "truncated")->type, AL_JSON_TRUE);
+    assert_has(r.text, "files over 4 MiB were left out");
+    assert_lacks(r.text, "there are more");
+    reply_free(&r);
+    r = call(w, "search_text", "{\"pattern\":\"a\",\"path\":\"long.js\"}");
+    assert_code(&r, AL_OK);
+    assert_int_equal(at(&r, "matches")->n, 0);
+    assert_int_equal(at(&r, "truncated")->type, AL_JSON_TRUE);
+    assert_has(r.text, "the search ended early");
+    reply_free(&r);
+    r = call(w, "search_text", "{\"pattern\":\"ab|xx\"}");
+    assert_int_equal(at(&r, "truncated")->type, AL_JSON_FALSE);
+    assert_int_equal(at(&r, "matches")->n, 1);
+    reply_free(&r);
+}
+
+/* A file that is as large as it says, but for its lines. */
+static void a_large_file_of_ordinary_lines_is_searched(void **state)
+{
+    struct world *w = *state;
+    sh(w, "yes 'an ordinary line of text' | head -c 40000000 > large.log; echo needle >> large.log");
+    sh(w, "truncate -s 2G hollow.bin");
+    struct reply r = call(w, "search_text", "{\"pattern\":\"needle\"}");
     assert_code(&r, AL_OK);
     assert_int_equal(at(&r, "matches")->n, 1);
-    assert_int_equal(int_at(&r, "matches.0.line"), 1);
-    assert_int_equal(at(&r, "truncated")->type, AL_JSON_TRUE);
+    assert_text_at(&r, "matches.0.path", "large.log");
+    assert_int_equal(at(&r, "truncated")->type, AL_JSON_FALSE);
+    reply_free(&r);
+}
+
+static void folders_above_are_heeded_but_not_read(void **state)
+{
+    struct world *w = *state;
+    put(w, ".gitignore", "x.txt\n");
+    put(w, "src/x.txt", "needle\n");
+    put(w, "src/y.txt", "needle\n");
+    struct reply r = call(w, "search_text", "{\"pattern\":\"needle\",\"path\":\"src\"}");
+    assert_code(&r, AL_OK);
+    assert_int_equal(at(&r, "matches")->n, 1);
+    assert_text_at(&r, "matches.0.path", "src/y.txt");
+    reply_free(&r);
+    r = call(w, "list_files", "{\"path\":\"src\"}");
+    assert_int_equal(at(&r, "files")->n, 1);
     reply_free(&r);
 }
 
@@ -296,6 +352,9 @@ int main(int argc, char **argv)
         IN_WORLD(secrets_are_never_searched),
         IN_WORLD(a_configuration_of_rg_is_not_read),
         IN_WORLD(a_line_of_ten_megabytes_is_bounded),
+        IN_WORLD(what_takes_too_much_memory_is_left_out_and_said),
+        IN_WORLD(a_large_file_of_ordinary_lines_is_searched),
+        IN_WORLD(folders_above_are_heeded_but_not_read),
         IN_WORLD(many_matches_are_cut_and_said),
         IN_WORLD(a_cancelled_search_ends),
     };
