@@ -85,8 +85,7 @@ int al_app_workspace(struct al_app *app, struct al_err *err)
     return al_hint(err, "change to a folder that exists, or give --cwd DIR");
 }
 
-/* --- config
- * -------------------------------------------------------------------------------------------------------- */
+/* --- config --- */
 
 static char *join(const char *dir, const char *name)
 {
@@ -190,9 +189,7 @@ int al_app_config(struct al_app *app, struct al_err *err)
     return 0;
 }
 
-/* --- store
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- store --- */
 
 char *al_app_state_dir(const struct al_app *app)
 {
@@ -272,9 +269,7 @@ int al_app_run_id(struct al_app *app, const char *word, struct al_run *ret, stru
     return al_store_run_get(app->store, newest.id, ret, err);
 }
 
-/* --- core
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- core --- */
 
 static void on_signal(void *ud, int signum)
 {
@@ -342,8 +337,7 @@ int al_app_core(struct al_app *app, const char *source, struct al_err *err)
     return 0;
 }
 
-/* --- reading
- * ------------------------------------------------------------------------------------------------------- */
+/* --- reading --- */
 
 static int read_failed(const char *shown, int eno, size_t max, struct al_err *err)
 {

@@ -107,8 +107,7 @@ const char *al_flag_nearest(const struct al_command *command, struct al_str word
     return n.best;
 }
 
-/* --- flags
- * -------------------------------------------------------------------------------------------------------- */
+/* --- flags --- */
 
 static enum al_flag_id find_long(struct al_str name)
 {
@@ -270,8 +269,7 @@ static int parse_letters(struct parser *p, const char *word)
     return 0;
 }
 
-/* --- words
- * -------------------------------------------------------------------------------------------------------- */
+/* --- words --- */
 
 static int fail_unknown_command(struct parser *p, struct al_str word)
 {

@@ -14,8 +14,7 @@ struct waiting {
     bool done;
 };
 
-/* --- the question before a run with `uses`
- * ------------------------------------------------------------------------ */
+/* --- the question before a run with `uses` --- */
 
 struct al_ask_state {
     struct al_app *app;
@@ -79,8 +78,7 @@ void al_app_ask(void *ud, const struct al_ask *ask)
         answer(app, false);
 }
 
-/* --- the call
- * ------------------------------------------------------------------------------------------------------ */
+/* --- the call --- */
 
 static void move_buf(struct al_buf *to, struct al_buf *from)
 {

@@ -76,8 +76,7 @@ static void verbs_of(const struct al_group *group, struct al_buf *out)
     }
 }
 
-/* --- bash and zsh: one function, that differs in how words are offered
- * --------------------------------------------- */
+/* --- bash and zsh: one function, that differs in how words are offered --- */
 
 struct dialect {
     const char *words_begin, *words_end; /* around a list of words */
@@ -213,9 +212,7 @@ static void for_zsh(struct al_buf *out)
         out, "if [[ ${funcstack[1]} == _alisio ]]; then _alisio \"$@\"; else compdef _alisio alisio; fi\n");
 }
 
-/* --- fish
- * -----------------------------------------------------------------------------------------------------------
- */
+/* --- fish --- */
 
 /* Our own texts; what fish would read as the end of the string is escaped all the same. */
 static void fish_text(struct al_buf *out, const char *z)

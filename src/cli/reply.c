@@ -62,8 +62,7 @@ void al_say_time(struct al_buf *out, int64_t wall_ms)
     al_buf_adds(out, t);
 }
 
-/* --- pretty JSON
- * -------------------------------------------------------------------------------------------------- */
+/* --- pretty JSON --- */
 
 static void indent(struct al_buf *out, unsigned depth)
 {
@@ -133,8 +132,7 @@ void al_say_json(const struct al_app *app, struct al_buf *out, const struct al_j
     }
 }
 
-/* --- standard error
- * ----------------------------------------------------------------------------------------------- */
+/* --- standard error --- */
 
 static void write_err(struct al_str s)
 {
@@ -196,8 +194,7 @@ void al_app_note(struct al_app *app, const char *fmt, ...)
         say_line(app, "", AL_PLAIN, al_str_of(text));
 }
 
-/* --- progress
- * ------------------------------------------------------------------------------------------------------ */
+/* --- progress --- */
 
 #define PROGRESS_EVERY_MS 100
 
@@ -263,8 +260,7 @@ void al_app_progress_end(struct al_app *app)
     write_err(AL_STR("\r\x1b[K"));
 }
 
-/* --- the answer
- * ---------------------------------------------------------------------------------------------------- */
+/* --- the answer --- */
 
 static void error_text(const struct al_err *err, struct al_buf *out)
 {

@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-/* --- runs list
- * ----------------------------------------------------------------------------------------------------- */
+/* --- runs list --- */
 
 struct listing {
     struct al_app *app;
@@ -82,8 +81,7 @@ int al_cmd_runs_list(struct al_app *app, struct al_reply *reply)
     return r;
 }
 
-/* --- runs cancel
- * ---------------------------------------------------------------------------------------------------- */
+/* --- runs cancel --- */
 
 #define MAX_LIVE 256
 
@@ -159,8 +157,7 @@ int al_cmd_runs_cancel(struct al_app *app, struct al_reply *reply)
     return r;
 }
 
-/* --- runs rm
- * -------------------------------------------------------------------------------------------------------- */
+/* --- runs rm --- */
 
 int al_cmd_runs_rm(struct al_app *app, struct al_reply *reply)
 {

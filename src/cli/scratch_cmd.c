@@ -40,9 +40,7 @@ static int open_scratch(struct al_app *app, struct opened *o, struct al_err *err
     return o->scratch ? 0 : -1;
 }
 
-/* --- list
- * -----------------------------------------------------------------------------------------------------------
- */
+/* --- list --- */
 
 struct file {
     char *name;
@@ -160,9 +158,7 @@ int al_cmd_scratch_list(struct al_app *app, struct al_reply *reply)
     return own < 0 ? -1 : 0;
 }
 
-/* --- show
- * -----------------------------------------------------------------------------------------------------------
- */
+/* --- show --- */
 
 int al_cmd_scratch_show(struct al_app *app, struct al_reply *reply)
 {
@@ -200,9 +196,7 @@ int al_cmd_scratch_show(struct al_app *app, struct al_reply *reply)
     return 0;
 }
 
-/* --- empty
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- empty --- */
 
 static bool note_live(void *ud, const struct al_run *run)
 {

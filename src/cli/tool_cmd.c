@@ -10,8 +10,7 @@
 
 #define MAX_ARGS_BYTES (16u << 20)
 
-/* --- tool list
- * ----------------------------------------------------------------------------------------------------- */
+/* --- tool list --- */
 
 /* The first sentence, without its full stop. */
 static struct al_str first_sentence(struct al_str s)
@@ -52,8 +51,7 @@ int al_cmd_tool_list(struct al_app *app, struct al_reply *reply)
     return 0;
 }
 
-/* --- tool describe
- * ------------------------------------------------------------------------------------------------- */
+/* --- tool describe --- */
 
 static void describe_part(struct al_app *app, const struct al_json *v, const char *key, const char *title,
                           struct al_buf *out)
@@ -86,8 +84,7 @@ int al_cmd_tool_describe(struct al_app *app, struct al_reply *reply)
     return 0;
 }
 
-/* --- tool call
- * ----------------------------------------------------------------------------------------------------- */
+/* --- tool call --- */
 
 /* One JSON object; nothing stands for {}. */
 static int read_args(struct al_app *app, struct al_buf *out, struct al_err *err)

@@ -56,8 +56,7 @@ int al_cmd_trust_list(struct al_app *app, struct al_reply *reply)
     return r;
 }
 
-/* --- trust add
- * ------------------------------------------------------------------------------------------------------ */
+/* --- trust add --- */
 
 /* Bytes and hash of the folder's file. 1 read, 0 there is none, -1. */
 static int read_project(const char *dir, struct al_buf *bytes, char sha[AL_SHA256_HEX], struct al_err *err)

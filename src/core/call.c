@@ -21,8 +21,7 @@
 
 static void begin(struct al_call_core *c);
 
-/* --- the list of open calls
- * -------------------------------------------------------------------------------------- */
+/* --- the list of open calls --- */
 
 static void link_call(struct al_call_core *c)
 {
@@ -65,8 +64,7 @@ static struct al_call_core *next_in_line(const struct al_call_core *gone)
     return NULL;
 }
 
-/* --- the end
- * ------------------------------------------------------------------------------------------------------ */
+/* --- the end --- */
 
 static void deliver(void *ud)
 {
@@ -146,8 +144,7 @@ void al_call_cancel(struct al_call *call)
         call->tool->cancel(call);
 }
 
-/* --- the work
- * ----------------------------------------------------------------------------------------------------- */
+/* --- the work --- */
 
 static void do_work(void *ud)
 {
@@ -196,8 +193,7 @@ static void begin(struct al_call_core *c)
     call->tool->start(call);
 }
 
-/* --- checks
- * ------------------------------------------------------------------------------------------------------- */
+/* --- checks --- */
 
 static int hint_input(struct al_call_core *c)
 {

@@ -3,8 +3,7 @@
 
 #include <stdio.h>
 
-/* --- a strict check (RFC 8259) that builds nothing: a value may be 32 MiB of [1,1,1,…]
- * --------------------------- */
+/* --- a strict check (RFC 8259) that builds nothing: a value may be 32 MiB of [1,1,1,…] --- */
 
 struct scan {
     const char *p;
@@ -177,8 +176,7 @@ bool jscut_valid(struct al_str json, unsigned max_depth)
     }
 }
 
-/* --- cutting at an element
- * ----------------------------------------------------------------------------------------- */
+/* --- cutting at an element --- */
 
 #define MARK_MAX 24        /* ",… 4294967295 more" */
 #define STRING_MARK_MAX 40 /* "…[4294967295 more characters]\"" */
@@ -388,8 +386,7 @@ bool jscut_json(struct al_str json, size_t max_chars, struct al_buf *out)
     return true;
 }
 
-/* --- cutting at a line
- * --------------------------------------------------------------------------------------------- */
+/* --- cutting at a line --- */
 
 static size_t count_lines(struct al_str s)
 {
@@ -445,8 +442,7 @@ void jscut_line(struct al_str s, size_t max_chars, struct al_buf *out)
     al_buf_adds(out, "…");
 }
 
-/* --- one member of an object, without a tree
- * --------------------------------------------------------------------- */
+/* --- one member of an object, without a tree --- */
 
 /* Past one value of a text that is valid. */
 static void skip_value(struct scan *s)

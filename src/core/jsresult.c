@@ -40,8 +40,7 @@ void jsresult_value(const struct jsrun *r, struct al_buf *out)
     al_arena_free(&a);
 }
 
-/* --- the last line
- * --------------------------------------------------------------------------------------------------- */
+/* --- the last line --- */
 
 static bool counts(const struct jsrun_call *c, enum al_effect effect)
 {
@@ -134,8 +133,7 @@ static void add_last_line(const struct jsrun *r, bool terse, bool cuts, struct a
     al_buf_addc(out, ']');
 }
 
-/* --- the whole
- * ------------------------------------------------------------------------------------------------------- */
+/* --- the whole --- */
 
 /* The script's own line, where the engine has named one: what a model must mend. */
 static void add_source_line(const struct jsrun *r, struct al_buf *out)

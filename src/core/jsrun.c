@@ -11,8 +11,7 @@
 
 static void conclude(struct jsrun *r);
 
-/* --- asking once, before the VM starts, for the tools of `uses`
- * ------------------------------------------------------ */
+/* --- asking once, before the VM starts, for the tools of `uses` --- */
 
 /* Outlives the run when the person answers after it was cancelled; freed by the answer, which comes once. */
 struct jsrun_asking {
@@ -76,9 +75,7 @@ static bool ask(struct jsrun *r)
     return true;
 }
 
-/* --- the end
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- the end --- */
 
 static void free_run(struct jsrun *r)
 {
@@ -276,9 +273,7 @@ static void vm_ended(void *ud, const struct al_vm_end *end)
     conclude(r);
 }
 
-/* --- the run
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- the run --- */
 
 static void vm_printed(void *ud, struct al_str line)
 {

@@ -111,8 +111,7 @@ const struct al_tool *al_core_tool_at(const struct al_core *core, size_t i)
     return core->tools[i].tool;
 }
 
-/* --- close names
- * --------------------------------------------------------------------------------------------------- */
+/* --- close names --- */
 
 /* Case and the choice of separator are what people get wrong most: readFile, read-file. */
 static struct al_str fold_name(struct al_str name, char out[NAME_MAX_BYTES])
@@ -201,8 +200,7 @@ int al_registry_not_found(const struct al_core *core, struct al_str name, enum a
     return al_hint(err, "%.*s%s", AL_FMT(al_buf_str(&close)), all);
 }
 
-/* --- signatures
- * ---------------------------------------------------------------------------------------------------- */
+/* --- signatures --- */
 
 static void add_part(struct al_buf *out, const struct al_json *schema)
 {

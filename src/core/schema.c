@@ -89,9 +89,7 @@ static void add_quoted(struct al_buf *out, struct al_str s)
     al_buf_adds(out, head.n < s.n ? "…\"" : "\"");
 }
 
-/* --- type
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- type --- */
 
 static bool is_integer(const struct al_json *v)
 {
@@ -161,8 +159,7 @@ static bool check_type(struct check *c, const struct al_json *type, const struct
     return false;
 }
 
-/* --- values
- * -------------------------------------------------------------------------------------------------------- */
+/* --- values --- */
 
 static void check_enum(struct check *c, const struct al_json *schema, const struct al_json *v,
                        const struct place *at)
@@ -290,8 +287,7 @@ static void check_object(struct check *c, const struct al_json *schema, const st
     }
 }
 
-/* --- choices
- * ------------------------------------------------------------------------------------------------------- */
+/* --- choices --- */
 
 /* The keys that tell the branches apart, when each has exactly one required key: "code", "codePath". */
 static bool add_choice(struct al_buf *out, const struct al_json *branches)

@@ -40,8 +40,7 @@ struct al_scratch {
     size_t n_reserved;
 };
 
-/* --- the place
- * ------------------------------------------------------------------------------------------------------ */
+/* --- the place --- */
 
 static char *text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static char *text(const char *fmt, ...)
@@ -238,9 +237,7 @@ int64_t al_scratch_bytes(struct al_scratch *s)
     return fd < 0 ? 0 : al_path_tree_bytes(fd);
 }
 
-/* --- quota
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- quota --- */
 
 static uint64_t reserved_bytes(struct al_scratch *s)
 {

@@ -80,7 +80,7 @@ void al_call_in_thread(struct al_call *call, void (*work)(struct al_call *call))
 /* Progress for faces: JSON object {"completed"?,"total"?,"note"?}. Throttled by the receiver. */
 void al_call_progress(struct al_call *call, struct al_str json);
 
-/* --- making calls ------------------------------------------------------------------------------------------------ */
+/* --- making calls --- */
 struct al_call_spec {
     struct al_str tool;      /* registry name, or "server.tool" */
     struct al_str args_json; /* an object; empty is {} */
@@ -101,7 +101,7 @@ struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *sp
 /* CANCELLED follows through done. Also for calls that wait or have not started. */
 void al_call_cancel(struct al_call *call);
 
-/* --- registry ---------------------------------------------------------------------------------------------------- */
+/* --- registry --- */
 /* tool must live as long as the core. Aborts on a bad schema or a double name: those are ours. */
 void al_core_register(struct al_core *core, const struct al_tool *tool);
 const struct al_tool *al_core_tool(const struct al_core *core, struct al_str name); /* NULL: none or not registered now */

@@ -34,8 +34,7 @@ struct al_workspace {
     struct al_names *secret, *protect;
 };
 
-/* --- opening
- * ------------------------------------------------------------------------------------------------------ */
+/* --- opening --- */
 
 /* Collapses an absolute path by its text alone. */
 static void collapse(struct al_str path, struct al_buf *out)
@@ -242,8 +241,7 @@ bool al_workspace_refused(const struct al_workspace *w, struct al_err *err)
     return true;
 }
 
-/* --- names
- * -------------------------------------------------------------------------------------------------------- */
+/* --- names --- */
 
 bool al_workspace_is_secret(const struct al_workspace *w, const char *rel)
 {
@@ -308,8 +306,7 @@ int al_workspace_check_fd(const struct al_workspace *w, const struct al_place *p
     return check_names(w, path.p, place->shown, want, err);
 }
 
-/* --- places
- * ------------------------------------------------------------------------------------------------------- */
+/* --- places --- */
 
 static int too_long(struct al_err *err)
 {

@@ -70,8 +70,7 @@ void al_mcp_tools_list(struct al_mcp *m, struct al_str id)
     al_mcp_send(m, &out);
 }
 
-/* --- calls
- * ------------------------------------------------------------------------------------------------------- */
+/* --- calls --- */
 
 static void request_free(struct al_mcp_request *r)
 {

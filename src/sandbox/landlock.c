@@ -175,8 +175,7 @@ int al_landlock_seal_git(const char *git_path, struct al_err *err)
     return apply(rules, err);
 }
 
-/* --- search
- * ------------------------------------------------------------------------------------------------------- */
+/* --- search --- */
 
 /* What is not there is not needed. */
 static int allow_if_there(int rules, const char *path)

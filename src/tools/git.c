@@ -17,8 +17,7 @@ static void note_programs(struct al_git *g)
                     AL_FMT(al_buf_str(&g->programs)));
 }
 
-/* --- git_status
- * -------------------------------------------------------------------------------------------------- */
+/* --- git_status --- */
 
 static void status_work(struct al_git *g)
 {
@@ -57,8 +56,7 @@ static void status_start(struct al_call *call)
     al_git_start(call, status_ready);
 }
 
-/* --- git_diff
- * ------------------------------------------------------------------------------------------------------ */
+/* --- git_diff --- */
 
 struct diff {
     struct al_buf numstat;

@@ -42,8 +42,7 @@ void al_git_end(struct al_git *g, void (*work)(struct al_git *g));
 /* Ends it with an error out of git's own words. */
 void al_git_fail(struct al_git *g);
 
-/* --- is it this folder's repository? (git_trust.c)
- * ------------------------------------------------------------- */
+/* --- is it this folder's repository? (git_trust.c) --- */
 /* UNTRUSTED_REPOSITORY when the repository would make git read what lies elsewhere: a work tree outside, or a
  * .git that leads to a repository which does not know this folder. All are absolute paths, as git names them.
  */
@@ -51,8 +50,7 @@ int al_git_check_dirs(const char *workspace, const char *top, const char *git_di
                       bool *ret_needs_worktree, struct al_err *err) AL_MUST_CHECK;
 int al_git_fail_elsewhere(struct al_err *err);
 
-/* --- pure parts (git_parse.c)
- * ------------------------------------------------------------------------------------ */
+/* --- pure parts (git_parse.c) --- */
 /* `git config --list --show-scope -z`: collects the names of filter drivers and the keys that make git run a
  * program while it reads. -1: more drivers than fit. */
 int al_git_config_scan(struct al_str list, struct al_buf *filters, size_t max_filters, size_t *ret_n,

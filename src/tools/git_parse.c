@@ -3,8 +3,7 @@
 
 #include "base/text.h"
 
-/* --- configuration
- * ------------------------------------------------------------------------------------------------ */
+/* --- configuration --- */
 
 /* Up to the next NUL; false at the end. */
 static bool next_field(struct al_str *rest, struct al_str *ret)
@@ -116,9 +115,7 @@ bool al_git_config_has(struct al_str list, const char *key)
     return false;
 }
 
-/* --- status
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- status --- */
 
 struct status {
     struct al_str head, prefix;
@@ -265,9 +262,7 @@ bool al_git_status_json(struct al_str status, struct al_str prefix, struct al_bu
     return !s.full;
 }
 
-/* --- numstat
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- numstat --- */
 
 static int64_t count_of(struct al_str s)
 {

@@ -78,8 +78,7 @@ void al_git_fail(struct al_git *g)
     al_git_end(g, NULL);
 }
 
-/* --- one command
- * --------------------------------------------------------------------------------------------------- */
+/* --- one command --- */
 
 struct env {
     char **v;
@@ -213,8 +212,7 @@ void al_git_run(struct al_git *g, const char *const *args, size_t max_output, vo
         al_git_end(g, NULL);
 }
 
-/* --- looking at the repository
- * ------------------------------------------------------------------------------------- */
+/* --- looking at the repository --- */
 
 static void refuse(struct al_git *g, const char *hint)
 {

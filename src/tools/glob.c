@@ -124,8 +124,7 @@ static int match_class(const char *p, const char *pe, char c, const char **ret_e
     return -1;
 }
 
-/* --- a pattern as tokens
- * ----------------------------------------------------------------------------------------- */
+/* --- a pattern as tokens --- */
 
 /* One token at p; returns what is behind it. */
 static const char *next_token(const struct glob *g, const char *p, const char *pe, struct token *t)

@@ -56,8 +56,7 @@ static void work_done(void *ud)
     al_call_finish(call);
 }
 
-/* --- the scratchpad
- * ------------------------------------------------------------------------------------------- */
+/* --- the scratchpad --- */
 
 struct walk {
     struct al_listing *l;
@@ -133,8 +132,7 @@ static void walk_and_work(void *ud)
     work_now(ud);
 }
 
-/* --- ripgrep
- * ------------------------------------------------------------------------------------------------------ */
+/* --- ripgrep --- */
 
 void al_tool_rg_fail(int exit_status, struct al_str words, struct al_err *err)
 {
@@ -202,9 +200,7 @@ static int rg_start(struct al_listing *l, struct al_err *err)
     return l->child ? 0 : -1;
 }
 
-/* --- both
- * -----------------------------------------------------------------------------------------------------------
- */
+/* --- both --- */
 
 void al_listing_start(struct al_call *call, struct al_str path, struct al_str glob, bool hidden,
                       void (*work)(struct al_call *call))

@@ -49,8 +49,7 @@ static void run_cancel(struct al_call *call)
         al_child_cancel(r->child);
 }
 
-/* --- the result
- * --------------------------------------------------------------------------------------------------- */
+/* --- the result --- */
 
 static void text_stream(struct al_buf *out, const char *title, struct al_str s, size_t max_chars)
 {
@@ -183,8 +182,7 @@ static void run_done(void *ud, const struct al_child_end *end)
     al_work_start(al_core_loop(call->core), result_work, result_done, r);
 }
 
-/* --- starting
- * ----------------------------------------------------------------------------------------------------- */
+/* --- starting --- */
 
 static bool is_program(const char *path)
 {

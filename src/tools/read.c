@@ -122,8 +122,7 @@ static void read_file_start(struct al_call *call)
     al_call_in_thread(call, read_file_work);
 }
 
-/* --- read_files
- * -------------------------------------------------------------------------------------------------- */
+/* --- read_files --- */
 
 struct many {
     struct al_call *call;

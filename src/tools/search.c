@@ -60,8 +60,7 @@ static void search_cancel(struct al_call *call)
         al_child_cancel(s->child);
 }
 
-/* --- the result
- * ------------------------------------------------------------------------------------------------- */
+/* --- the result --- */
 
 static int by_path_and_order(const void *a, const void *b)
 {
@@ -304,8 +303,7 @@ static void search_end(void *ud)
     al_call_finish(call);
 }
 
-/* --- starting
- * ----------------------------------------------------------------------------------------------------- */
+/* --- starting --- */
 
 static void search_fail(struct search *s, const struct al_err *err)
 {

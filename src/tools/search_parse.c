@@ -92,8 +92,7 @@ bool al_rg_next(struct al_str *rest, struct al_rg_match *ret)
     return false;
 }
 
-/* --- decoding
- * ------------------------------------------------------------------------------------------------------ */
+/* --- decoding --- */
 
 struct decoder {
     struct al_str rest;

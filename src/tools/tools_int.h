@@ -23,8 +23,7 @@ extern const struct al_tool al_tool_read_file, al_tool_read_files, al_tool_list_
 #define AL_TOOL_JSON_SLACK (64u << 10)
 #define AL_TOOL_JSON_ROOM (AL_CALL_MAX_RESULT - AL_TOOL_JSON_SLACK)
 
-/* --- places (place.c)
- * ------------------------------------------------------------------------------------------ */
+/* --- places (place.c) --- */
 /* The workspace of the call's core resolves path; the person who typed the call may also name others. */
 int al_tool_place(struct al_call *call, struct al_str path, enum al_want want, struct al_place *ret,
                   struct al_err *err) AL_MUST_CHECK;
@@ -45,8 +44,7 @@ bool al_tool_path_is_scratch(const struct al_json *args);
 /* RUNTIME_UNAVAILABLE with how to install it. */
 const char *al_tool_program(struct al_call *call, const char *name, const char *install, struct al_err *err);
 
-/* --- text (clip.c)
- * ---------------------------------------------------------------------------------------------- */
+/* --- text (clip.c) --- */
 /* The longest prefix of s (valid UTF-8 stays so) whose JSON string takes at most room bytes, quotes not
  * counted. */
 struct al_str al_tool_fit_json(struct al_str s, size_t room);
@@ -59,8 +57,7 @@ void al_tool_head_tail(struct al_buf *out, struct al_str text, size_t max_chars)
 /* The next line of *rest, without its LF and a CR before it; false at the end. */
 bool al_tool_next_line(struct al_str *rest, struct al_str *ret_line);
 
-/* --- globs (glob.c)
- * ------------------------------------------------------------------------------------------------ */
+/* --- globs (glob.c) --- */
 /* Gitignore-like: * ? [a-z] {a,b} and **; without a slash it matches the last name at any depth. */
 struct al_globs;
 #define AL_GLOB_MAX_BYTES 1024
@@ -69,8 +66,7 @@ int al_globs_new(struct al_str pattern, struct al_globs **ret, struct al_err *er
 void al_globs_free(struct al_globs *g);
 bool al_globs_match(const struct al_globs *g, struct al_str path);
 
-/* --- reading (scan.c, encode.c)
- * -------------------------------------------------------------------------------- */
+/* --- reading (scan.c, encode.c) --- */
 enum al_encoding {
     AL_ENC_UTF8,
     AL_ENC_UTF8_BOM,
@@ -115,8 +111,7 @@ int al_scan_file(int fd, const char *shown, const struct al_scan_req *req, struc
 /* "PNG", or NULL. */
 const char *al_binary_kind(struct al_str head);
 
-/* --- listings (listing.c)
- * ------------------------------------------------------------------------------------------ */
+/* --- listings (listing.c) --- */
 struct al_listing {
     struct al_call *call;
     struct al_place place;

@@ -21,8 +21,7 @@ void world_zygote(int argc, char **argv)
     assert_true(al_self_open() >= 0);
 }
 
-/* --- mock tools
- * -------------------------------------------------------------------------------------------------------- */
+/* --- mock tools --- */
 
 static void logged(char sign, const struct al_call *call)
 {
@@ -149,9 +148,7 @@ static const struct al_tool *const mocks[] = {&tool_echo, &tool_text,  &tool_slo
                                               &tool_fail, &tool_big,   &tool_later, &tool_put,
                                               &tool_post, &tool_spawn, &tool_hook};
 
-/* --- the world
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- the world --- */
 
 static void on_ask(void *ud, const struct al_ask *ask)
 {

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- tools that do as they are told
- * ------------------------------------------------------------------------------- */
+/* --- tools that do as they are told --- */
 
 #define MAX_HELD 16
 
@@ -167,8 +166,7 @@ static const struct al_policy nothing = {0};
 static const struct al_policy everything = {
     .allow_write = true, .allow_process = true, .allow_external = true};
 
-/* --- checks
- * ------------------------------------------------------------------------------------------------------- */
+/* --- checks --- */
 
 static void a_call_ends_once_and_later(void **state)
 {
@@ -269,8 +267,7 @@ static void many_problems_are_cut_at_a_whole_line(void **state)
     assert_true(shown >= 10);
 }
 
-/* --- gate, audit, rows
- * -------------------------------------------------------------------------------------------- */
+/* --- gate, audit, rows --- */
 
 struct decisions {
     unsigned n;
@@ -411,8 +408,7 @@ static void reads_and_nested_calls_leave_no_run(void **state)
     assert_int_equal(decisions(t).n, 0);
 }
 
-/* --- turns
- * -------------------------------------------------------------------------------------------------------- */
+/* --- turns --- */
 
 static struct al_call *nested(struct core_world *t, const char *run, const char *tool, const char *id,
                               struct core_answer *a)
@@ -535,8 +531,7 @@ static void a_tool_without_cancel_sees_the_flag(void **state)
     assert_int_equal(a.code, AL_CANCELLED);
 }
 
-/* --- hooks, results, threads
- * -------------------------------------------------------------------------------------- */
+/* --- hooks, results, threads --- */
 
 struct hook {
     struct core_answer a;
@@ -673,8 +668,7 @@ static void too_many_open_calls_are_busy(void **state)
     free(a);
 }
 
-/* --- the end
- * ------------------------------------------------------------------------------------------------------ */
+/* --- the end --- */
 
 static void set_true(void *ud)
 {

@@ -193,8 +193,7 @@ static void ages_have_a_number_and_a_unit(void **state)
     }
 }
 
-/* --- the tables themselves
- * ------------------------------------------------------------------------------------------ */
+/* --- the tables themselves --- */
 
 static void every_flag_can_be_written_and_says_what_it_is(void **state)
 {

@@ -116,8 +116,7 @@ static void closing_removes_the_socket(void **state)
     assert_int_equal(al_control_listen(w->core, &err), 0);
 }
 
-/* --- from another process
- * ---------------------------------------------------------------------------------------------- */
+/* --- from another process --- */
 
 static void cancel_of_what_does_not_run_is_not_found(void **state)
 {

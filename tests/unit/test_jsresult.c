@@ -31,9 +31,7 @@ static char *cut_text(const char *text, size_t max)
     return b.n ? al_buf_take(&b) : al_xstrdup("");
 }
 
-/* --- checking
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- checking --- */
 
 static void the_check_accepts_json_and_nothing_else(void **state)
 {
@@ -105,9 +103,7 @@ static void the_check_agrees_with_the_reader(void **state)
     }
 }
 
-/* --- cutting
- * -----------------------------------------------------------------------------------------------------------
- */
+/* --- cutting --- */
 
 static void json_is_cut_between_elements(void **state)
 {
@@ -257,8 +253,7 @@ static void a_member_is_found_without_a_tree(void **state)
     }
 }
 
-/* --- whole results, of runs made by hand
- * ------------------------------------------------------------------------------- */
+/* --- whole results, of runs made by hand --- */
 
 static void run_init(struct jsrun *r, struct world *w, size_t max_chars)
 {

@@ -28,8 +28,7 @@ static void has_not(const char *text, const char *part)
         fail_msg("\"%s\" in: %.2000s", part, text);
 }
 
-/* --- values and text
- * --------------------------------------------------------------------------------------------------- */
+/* --- values and text --- */
 
 static void a_script_gives_value_text_and_record(void **state)
 {
@@ -74,8 +73,7 @@ static void nested_results_are_structured_or_json_or_text(void **state)
     world_free(w);
 }
 
-/* --- every row of the table of errors
- * ---------------------------------------------------------------------------------- */
+/* --- every row of the table of errors --- */
 
 struct error_row {
     const char *name, *code, *more;
@@ -277,8 +275,7 @@ static void code_path_runs_a_file_of_the_scratchpad(void **state)
     world_free(w);
 }
 
-/* --- nested calls
- * ------------------------------------------------------------------------------------------------------ */
+/* --- nested calls --- */
 
 static void errors_of_calls_can_be_caught(void **state)
 {
@@ -382,9 +379,7 @@ static void a_script_sees_the_tools_and_their_signatures(void **state)
     world_free(w);
 }
 
-/* --- uses
- * --------------------------------------------------------------------------------------------------------------
- */
+/* --- uses --- */
 
 static void uses_is_asked_once_and_opens_those_tools_for_this_run(void **state)
 {
@@ -451,9 +446,7 @@ static void a_run_can_be_cancelled_while_the_person_thinks(void **state)
     world_free(w);
 }
 
-/* --- state
- * -------------------------------------------------------------------------------------------------------------
- */
+/* --- state --- */
 
 static char *state_of(struct world *w)
 {
@@ -545,8 +538,7 @@ static void state_that_is_off_is_no_global(void **state)
     world_free(w);
 }
 
-/* --- cancel, limits of the host
- * ---------------------------------------------------------------------------------------- */
+/* --- cancel, limits of the host --- */
 
 static void cancel_on_hook(struct world *w, struct al_call *call)
 {
@@ -732,9 +724,7 @@ static void an_engine_that_cannot_start_is_engine_unavailable(void **state)
     world_free(w);
 }
 
-/* --- journal
- * -----------------------------------------------------------------------------------------------------------
- */
+/* --- journal --- */
 
 struct rows {
     struct al_buf text;
@@ -935,8 +925,7 @@ static void progress_reaches_the_caller_and_the_last_always_does(void **state)
     world_free(w);
 }
 
-/* --- long results
- * ------------------------------------------------------------------------------------------------------ */
+/* --- long results --- */
 
 static void what_does_not_fit_is_saved_whole(void **state)
 {
@@ -986,9 +975,7 @@ static void without_a_scratchpad_the_text_says_that_it_is_not_saved(void **state
     world_free(w);
 }
 
-/* --- execute
- * -----------------------------------------------------------------------------------------------------------
- */
+/* --- execute --- */
 
 static void execute_stands_in_when_js_run_is_off(void **state)
 {

@@ -108,8 +108,7 @@ static void check_callable(const struct al_json *entry, bool callable, const cha
         assert_true(al_str_find(why, al_str_of(reason)) >= 0);
 }
 
-/* --- names
- * -------------------------------------------------------------------------------------------------------- */
+/* --- names --- */
 
 static void tools_are_kept_by_name(void **state)
 {
@@ -185,8 +184,7 @@ static void close_names_forgive_case_and_separators(void **state)
     assert_int_equal(b.n, 0);
 }
 
-/* --- what is wrong with a tool ends the program
- * ------------------------------------------------------------------- */
+/* --- what is wrong with a tool ends the program --- */
 
 static void check_aborts(struct core_world *t, const struct al_tool *tool)
 {
@@ -232,8 +230,7 @@ static void a_broken_tool_is_a_fault_of_the_program(void **state)
     assert_ptr_equal(al_core_tool(t->core, AL_STR("good")), &good);
 }
 
-/* --- the list
- * ----------------------------------------------------------------------------------------------------- */
+/* --- the list --- */
 
 static void the_list_says_what_may_be_called_now(void **state)
 {

@@ -210,8 +210,7 @@ static void options_are_checked(void **state)
     assert_int_equal(err.code, AL_INTERNAL);
 }
 
-/* --- writing and quota
- * -------------------------------------------------------------------------------------------- */
+/* --- writing and quota --- */
 
 static void a_write_makes_parents_and_replaces(void **state)
 {
@@ -340,8 +339,7 @@ static void a_removed_folder_is_made_again_under_the_same_descriptor(void **stat
     assert_int_equal(al_scratch_bytes(t->s), 1);
 }
 
-/* --- the sweep
- * ---------------------------------------------------------------------------------------------------- */
+/* --- the sweep --- */
 
 static void set_age(const char *path, int days)
 {

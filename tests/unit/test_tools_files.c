@@ -33,8 +33,7 @@ static int close_world(void **state)
     return 0;
 }
 
-/* --- pure parts
- * ----------------------------------------------------------------------------------------------- */
+/* --- pure parts --- */
 
 static void globs_match_like_gitignore(void **state)
 {
@@ -163,8 +162,7 @@ static void windows_1252_goes_both_ways(void **state)
     assert_false(al_windows1252_encode(&back, AL_STR("Ж")));
 }
 
-/* --- read_file
- * ---------------------------------------------------------------------------------------------------- */
+/* --- read_file --- */
 
 /* Reads of some file systems end early; a datagram a piece stands for them. */
 static void reads_that_end_early_change_nothing(void **state)
@@ -395,8 +393,7 @@ static void links_and_secrets_are_refused(void **state)
     }
 }
 
-/* --- read_files
- * --------------------------------------------------------------------------------------------------- */
+/* --- read_files --- */
 
 static void read_files_reports_each_error_beside_the_rest(void **state)
 {
@@ -458,8 +455,7 @@ static void read_files_stops_at_its_size(void **state)
     reply_free(&r);
 }
 
-/* --- list_files
- * --------------------------------------------------------------------------------------------------- */
+/* --- list_files --- */
 
 static void list_files_is_sorted_and_leaves_out_what_is_ignored(void **state)
 {
@@ -553,8 +549,7 @@ static void odd_names_are_listed(void **state)
     reply_free(&r);
 }
 
-/* --- write_file
- * ---------------------------------------------------------------------------------------------------- */
+/* --- write_file --- */
 
 static void write_file_makes_folders_and_keeps_the_mode(void **state)
 {
@@ -666,8 +661,7 @@ static void writing_through_a_link_changes_the_file_behind_it(void **state)
     assert_string_equal(b, "b");
 }
 
-/* --- edit_file
- * ------------------------------------------------------------------------------------------------------ */
+/* --- edit_file --- */
 
 static void edit_file_replaces_one_text(void **state)
 {
@@ -743,8 +737,7 @@ static void edit_file_keeps_other_encodings(void **state)
     reply_free(&r);
 }
 
-/* --- permissions and the scratchpad
- * ------------------------------------------------------------------------------ */
+/* --- permissions and the scratchpad --- */
 
 static void the_scratchpad_is_written_without_approval(void **state)
 {

@@ -36,8 +36,7 @@ static void open_here(struct world *w, const char *sub)
     world_open(w, &(struct world_opts){.sub = sub});
 }
 
-/* --- pure parts
- * --------------------------------------------------------------------------------------------------- */
+/* --- pure parts --- */
 
 static void status_is_taken_apart(void **state)
 {
@@ -162,8 +161,7 @@ static void programs_in_the_configuration_are_found(void **state)
     al_buf_free(&filters[1]);
 }
 
-/* --- reading
- * ------------------------------------------------------------------------------------------------------ */
+/* --- reading --- */
 
 static void status_and_diff_show_what_changed(void **state)
 {
@@ -330,8 +328,7 @@ static void a_large_diff_is_cut(void **state)
     reply_free(&r);
 }
 
-/* --- hostile repositories
- * ------------------------------------------------------------------------------------------ */
+/* --- hostile repositories --- */
 
 /* Every program that a repository can name leaves a file when it runs. */
 static void make_trap(struct world *w)

@@ -24,8 +24,7 @@ static int close_world(void **state)
     return 0;
 }
 
-/* --- the records of rg
- * -------------------------------------------------------------------------------------------- */
+/* --- the records of rg --- */
 
 #define RECORD(path, line, number, start)                                                        \
     "{\"type\":\"match\",\"data\":{\"path\":" path ",\"lines\":" line ",\"line_number\":" number \
@@ -91,8 +90,7 @@ static void noise_is_survived(void **state)
     }
 }
 
-/* --- the tool
- * ------------------------------------------------------------------------------------------------------ */
+/* --- the tool --- */
 
 static void matches_have_place_and_text(void **state)
 {

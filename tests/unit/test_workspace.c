@@ -120,8 +120,7 @@ static enum al_code resolve(struct world *t, const char *path, enum al_want want
     return err->code;
 }
 
-/* --- places
- * ------------------------------------------------------------------------------------------------------- */
+/* --- places --- */
 
 static void a_path_is_mapped_to_its_place(void **state)
 {
@@ -293,8 +292,7 @@ static void scratch_paths_stay_in_the_scratchpad(void **state)
     assert_int_equal(p.dir_fd, fd);
 }
 
-/* --- roots
- * -------------------------------------------------------------------------------------------------------- */
+/* --- roots --- */
 
 static void check_refused(struct world *t, const char *cwd)
 {
@@ -359,8 +357,7 @@ static void an_added_folder_must_be_one_that_may_be_touched(void **state)
     assert_int_equal(err.code, AL_NOT_FOUND);
 }
 
-/* --- names
- * -------------------------------------------------------------------------------------------------------- */
+/* --- names --- */
 
 static const struct {
     const char *rel;
@@ -470,8 +467,7 @@ static void the_user_adds_and_lifts_names(void **state)
     assert_true(al_workspace_is_protected(t->w, "CLAUDE.md"));
 }
 
-/* --- links
- * -------------------------------------------------------------------------------------------------------- */
+/* --- links --- */
 
 static enum al_code open_and_check(struct world *t, const char *path, enum al_want want)
 {
