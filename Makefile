@@ -44,8 +44,10 @@ bench: build
 install: build
 	cmake --install build --prefix $(DESTDIR)$(PREFIX)
 
-deb: build
-	@tools/deb
+deb: setup
+	@[ -f build-release/build.ninja ] || cmake --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS) --target alisio
+	@cd build-release && cpack -G DEB
 
 format:
 	@git ls-files 'src/*.[ch]' 'tests/*.[ch]' 'bench/*.c' | xargs clang-format -i

@@ -1,6 +1,7 @@
 # Compiler flags of our own code. Generated and third-party code takes al_flags_third instead.
 # Assertions stay on: a broken invariant ends the process instead of going on with it.
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
+set(CMAKE_C_FLAGS_RELEASE "-O2")
 
 add_library(al_flags INTERFACE)
 target_include_directories(al_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/gen)
