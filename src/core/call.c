@@ -15,6 +15,9 @@
 
 /* Arguments, their decoded strings and their nodes. */
 #define ARENA_MAX (AL_CALL_MAX_ARGS * 8)
+/* A script's arguments are read in the loop's thread, so they may be long (a file's content) but not of very many parts:
+ * beside their text, room for about 100,000 values. */
+#define SCRIPT_NODES_MAX (8u << 20)
 #define TEXT_MAX (16u << 20)
 /* What is checked to be one JSON value in builds that check. */
 #define CHECKED_JSON_MAX (1u << 20)
@@ -100,7 +103,7 @@ static void limit_result(struct al_call *call)
 
 static void check_json(const struct al_call *call)
 {
-#if defined(AL_ASAN) || !defined(NDEBUG)
+#ifdef AL_ASAN
     if (call->structured.n == 0 || call->structured.n > CHECKED_JSON_MAX)
         return;
     autoarena struct al_arena a = AL_ARENA_INIT(ARENA_MAX);
@@ -335,7 +338,8 @@ struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *sp
         call->run_id = c->run_id;
     }
     c->spec.run_id = call->run_id;
-    al_arena_init(&call->arena, ARENA_MAX);
+    size_t text_max = spec->args_json.n < AL_CALL_MAX_ARGS ? spec->args_json.n : AL_CALL_MAX_ARGS;
+    al_arena_init(&call->arena, spec->origin == AL_ORIGIN_SCRIPT ? 2 * text_max + SCRIPT_NODES_MAX : ARENA_MAX);
     al_buf_init(&call->text, TEXT_MAX);
     al_buf_init(&call->structured, AL_CALL_MAX_RECORD);
     atomic_init(&call->cancelled, false);
