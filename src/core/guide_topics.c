@@ -60,8 +60,12 @@ static void write_js_run(struct al_core *core, struct al_str query, struct al_bu
     al_buf_adds(
         out,
         "Calls run at once; those with effects go one after the other, in order. Await all that you start.\n"
-        "A nested call cannot ask for approval: name tools with effects in uses, beside code, or call them "
-        "directly.\n");
+        "A nested call cannot ask for approval: ");
+    al_buf_adds(out,
+                core->ask
+                    ? "name tools with effects in uses, beside code, or call them directly.\n"
+                    : "what the person did not allow when alisio was started is refused, and nobody can be "
+                      "asked here. scratch: paths are always allowed.\n");
     if (al_core_scratch(core))
         al_buf_adds(
             out, "Long scripts: keep them in the scratchpad and pass codePath, as "
@@ -164,8 +168,13 @@ static void write_errors(struct al_core *core, struct al_str query, struct al_bu
         "- CALL_LIMIT: too many nested calls; it can be caught. Use calls that do more.\n"
         "- OUTPUT_LIMIT: far too much printed or returned; summarise.\n"
         "- STATE_LIMIT, STATE_CONFLICT: the value is there, the state was not saved; another run changed the "
-        "same key.\n"
-        "- APPROVAL_REQUIRED: call the tool directly, or name it in uses.\n"
+        "same key.\n");
+    al_buf_adds(
+        out, core->ask ? "- APPROVAL_REQUIRED: call the tool directly, or name it in uses.\n"
+                       : "- APPROVAL_REQUIRED: the person who starts alisio has to allow it; the hint names "
+                         "the flag.\n");
+    al_buf_adds(
+        out,
         "- PERMISSION_DENIED: no approval can allow it here; do without.\n"
         "- TOOL_NOT_FOUND: look at the close names in the hint, or tools.list(query).\n"
         "- TOOL_INPUT_INVALID: each problem with its JSON pointer; tools.describe(name) has the schema.\n"
