@@ -14,9 +14,23 @@ static const char *const protected_names[] = {
     ".vscode", ".idea", ".husky",  ".github/workflows", ".envrc",  "AGENTS.md", "CLAUDE.md", NULL,
 };
 
+/* What git keeps credentials in: also the files of submodules and worktrees, beneath .git. */
 static const char *const secret_names[] = {
-    ".env*",  "!.env.example", "*.pem",  "*.key",       "id_*",         ".npmrc",
-    ".netrc", ".pypirc",       "*.kdbx", ".git/config", "git~1/config", NULL,
+    ".env*",
+    "!.env.example",
+    "*.pem",
+    "*.key",
+    "id_*",
+    ".npmrc",
+    ".netrc",
+    ".pypirc",
+    "*.kdbx",
+    ".git-credentials",
+    ".git/**/config",
+    ".git/**/config.worktree",
+    "git~1/**/config",
+    "git~1/**/config.worktree",
+    NULL,
 };
 
 struct pattern {
@@ -106,22 +120,50 @@ void al_names_free(struct al_names *names)
     free(names);
 }
 
-/* Whether the pattern's parts match the path's parts that end before `end`, from the last to the first. */
+/* What is still to be matched, from the last part to the first: `left` parts of the pattern, its bytes before
+ * `pattern_end`, and the path's before `end`; `more` is false when the path has no part left. */
+struct walk {
+    size_t left, pattern_end, end;
+    bool more;
+};
+
+static size_t part_start(const char *s, size_t end, char separator)
+{
+    while (end > 0 && s[end - 1] != separator)
+        end--;
+    return end;
+}
+
+static void drop_part(struct walk *w, const char *path)
+{
+    size_t from = part_start(path, w->end, '/');
+    w->more = from > 0;
+    w->end = from > 0 ? from - 1 : 0;
+}
+
+/* Whether the pattern's parts match the path's parts that end before `end`. On a mismatch the last "**" seen
+ * takes one part more, and no earlier one: so the cost stays pattern times path. */
 static bool matches_at(const struct pattern *p, const char *path, size_t end)
 {
-    size_t pattern_end = p->n;
-    for (size_t left = p->n_parts; left > 0; left--) {
-        size_t from = end, pattern_from = pattern_end;
-        while (from > 0 && path[from - 1] != '/')
-            from--;
-        while (pattern_from > 0 && p->text[pattern_from - 1])
-            pattern_from--;
-        if (!al_str_glob(p->text + pattern_from, (struct al_str){path + from, end - from}))
+    struct walk w = {p->n_parts, p->n, end, true}, again = {0};
+    while (w.left > 0) {
+        size_t from = part_start(p->text, w.pattern_end, 0);
+        bool deep = w.pattern_end - from == 2 && memcmp(p->text + from, "**", 2) == 0;
+        size_t at = part_start(path, w.end, '/');
+        bool hit = deep || (w.more && al_str_glob(p->text + from, (struct al_str){path + at, w.end - at}));
+        if (hit) {
+            w.left--;
+            w.pattern_end = from ? from - 1 : 0;
+            if (deep)
+                again = w;
+            else
+                drop_part(&w, path);
+            continue;
+        }
+        if (!again.more)
             return false;
-        if (left > 1 && from == 0)
-            return false;
-        end = from ? from - 1 : 0;
-        pattern_end = pattern_from ? pattern_from - 1 : 0;
+        drop_part(&again, path);
+        w = again;
     }
     return true;
 }

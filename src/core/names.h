@@ -7,8 +7,8 @@
 
 struct al_names; /* a list of patterns; the last one that matches decides */
 
-/* Our own list, then the user's: "name" adds, "!name" lifts; "a/b" are consecutive parts of a path. user may
- * be NULL. */
+/* Our own list, then the user's: "name" adds, "!name" lifts; "a/b" are consecutive parts of a path, and
+ * "**" any number of parts, also none. user may be NULL. */
 struct al_names *al_names_protected(const char *const *user);
 struct al_names *al_names_secret(const char *const *user);
 void al_names_free(struct al_names *n);

@@ -391,6 +391,16 @@ static const struct {
     {".git/config", true, true},
     {".GIT/Config", true, true},
     {"sub/.git/config", true, true},
+    {".git/config.worktree", true, true},
+    {".git/modules/lib/config", true, true},
+    {".git/modules/a/modules/b/Config", true, true},
+    {".git/worktrees/w/config.worktree", true, true},
+    {"sub/.git/modules/lib/config", true, true},
+    {"git~1/modules/lib/config", true, true},
+    {".git/modules/lib/config.lock", false, true},
+    {"modules/lib/config", false, false},
+    {"config", false, false},
+    {".git-credentials", true, false},
     {".git/HEAD", false, true},
     {".git", false, true},
     {"GIT~1/hooks/x", false, true},
@@ -449,7 +459,8 @@ static void the_user_adds_and_lifts_names(void **state)
 {
     struct world *t = *state;
     const char *const secret[] = {
-        "!id_*", "!.env.test", "secrets.y*ml", "conf/prod", "*/deeper", ".env.example", "", "!", NULL};
+        "!id_*", "!.env.test", "secrets.y*ml", "conf/prod", "*/deeper", ".env.example",
+        "",      "!",          "a/**/b/*.tok", "**/x.cert", "vault/**", NULL};
     const char *const protect[] = {"!agents.md", "/deploy/", "!.github/workflows", NULL};
     open_with(t, t->ws, NULL, protect, secret);
     assert_false(al_workspace_is_secret(t->w, "id_rsa"));
@@ -461,6 +472,15 @@ static void the_user_adds_and_lifts_names(void **state)
     assert_true(al_workspace_is_secret(t->w, ".env.example"));
     assert_true(al_workspace_is_secret(t->w, "a/deeper"));
     assert_false(al_workspace_is_secret(t->w, "deeper"));
+    assert_true(al_workspace_is_secret(t->w, "a/b/1.tok"));
+    assert_true(al_workspace_is_secret(t->w, "z/a/b/c/d/b/1.tok"));
+    assert_true(al_workspace_is_secret(t->w, "a/b/b/1.tok"));
+    assert_false(al_workspace_is_secret(t->w, "b/1.tok"));
+    assert_false(al_workspace_is_secret(t->w, "a/b/c/1.tok"));
+    assert_true(al_workspace_is_secret(t->w, "x.cert"));
+    assert_true(al_workspace_is_secret(t->w, "y/x.cert"));
+    assert_true(al_workspace_is_secret(t->w, "vault/y"));
+    assert_true(al_workspace_is_secret(t->w, "vault"));
     assert_false(al_workspace_is_protected(t->w, "AGENTS.md"));
     assert_true(al_workspace_is_protected(t->w, "deploy/x"));
     assert_false(al_workspace_is_protected(t->w, ".github/workflows/ci.yml"));
