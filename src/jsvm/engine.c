@@ -47,9 +47,10 @@ uint64_t al_engine_runs_started(const struct al_engine *e)
 /* Ends it and everything that waits for it. Runs that were forked go on. */
 static void zygote_free(struct al_zygote *z)
 {
+    struct al_engine *e = z->engine;
     struct al_exit exit;
-    if (z->engine->zygote == z)
-        z->engine->zygote = NULL;
+    if (e->zygote == z)
+        e->zygote = NULL;
     al_watch_stop(z->watch);
     if (z->pidfd >= 0) {
         al_pidfd_kill(z->pidfd, SIGKILL);
@@ -57,11 +58,12 @@ static void zygote_free(struct al_zygote *z)
     }
     al_close(&z->control);
     al_close(&z->pidfd);
-    /* A run may be taken down in here, never added. */
-    for (struct al_vm *vm = z->engine->runs, *next; vm; vm = next) {
-        next = vm->next;
-        if (vm->zygote == z)
+    /* What is called in here may add runs and take some away: from the beginning, each time. */
+    for (struct al_vm *vm = e->vms; vm;) {
+        bool waits = vm->zygote == z;
+        if (waits)
             al_vm_zygote_gone(vm, z);
+        vm = waits ? e->vms : vm->next;
     }
     free(z);
 }
@@ -71,7 +73,7 @@ static void zygote_said(struct al_zygote *z, const struct al_vm_reply_msg *m)
     if (m->kind == AL_VM_FAILED) {
         snprintf(z->why, sizeof z->why, "%.*s", (int)strnlen(m->text, sizeof m->text), m->text);
     } else if (m->kind == AL_VM_FORKED) {
-        for (struct al_vm *vm = z->engine->runs; vm; vm = vm->next) {
+        for (struct al_vm *vm = z->engine->vms; vm; vm = vm->next) {
             if (vm->zygote == z && vm->seq == m->seq) {
                 al_vm_forked(vm, m->pid);
                 return;
@@ -161,7 +163,7 @@ static struct al_zygote *zygote_new(struct al_engine *e, struct al_err *err)
 
 static bool any_waits(const struct al_zygote *z)
 {
-    for (const struct al_vm *vm = z->engine->runs; vm; vm = vm->next) {
+    for (const struct al_vm *vm = z->engine->vms; vm; vm = vm->next) {
         if (vm->zygote == z)
             return true;
     }
@@ -173,8 +175,11 @@ static struct al_zygote *zygote_get(struct al_engine *e, struct al_err *err)
 {
     struct al_zygote *z = e->zygote;
     bool old = z && (z->runs >= AL_ZYGOTE_RUNS_MAX || al_mono_ms() - z->born_ms >= AL_ZYGOTE_AGE_MS);
-    if (old && !any_waits(z))
+    if (old && !any_waits(z)) {
+        if (e->spare)
+            al_vm_take_down(e->spare);
         zygote_free(z);
+    }
     if (!e->zygote)
         e->zygote = zygote_new(e, err);
     return e->zygote;
@@ -182,7 +187,12 @@ static struct al_zygote *zygote_get(struct al_engine *e, struct al_err *err)
 
 int al_engine_warm(struct al_engine *e, struct al_err *err)
 {
-    return zygote_get(e, err) ? 0 : -1;
+    if (!zygote_get(e, err))
+        return -1;
+    e->warm = true;
+    if (!e->spare)
+        al_spare_want(e, AL_SPARE_MEMORY);
+    return 0;
 }
 
 static int send_request(int control, const struct al_vm_request *req, const int fds[2])
@@ -217,11 +227,11 @@ int al_zygote_request(struct al_vm *vm, struct al_err *err)
         struct al_zygote *z = zygote_get(e, err);
         if (!z)
             return -1;
-        struct al_vm_request req = {.seq = vm->seq = e->next_seq++, .data_bytes = vm->data_bytes};
+        struct al_vm_request req = {
+            .seq = vm->seq = e->next_seq++, .data_bytes = vm->data_bytes, .ahead = vm->ahead};
         r = send_request(z->control, &req, (int[2]){vm->child_channel, vm->page});
         if (r == 0) {
             z->runs++;
-            e->started++;
             vm->zygote = z;
             return 0;
         }
@@ -234,8 +244,8 @@ void al_engine_free(struct al_engine *e)
 {
     if (!e)
         return;
-    while (e->runs)
-        al_vm_take_down(e->runs);
+    while (e->vms)
+        al_vm_take_down(e->vms);
     if (e->zygote)
         zygote_free(e->zygote);
     free(e);

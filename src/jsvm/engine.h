@@ -1,6 +1,7 @@
 /*
- * The JavaScript engine, seen from the host: a sealed process per run, forked from a sealed zygote.
- * It knows scripts, frames and limits of the VM. It knows no tools, no policy and no database.
+ * The JavaScript engine, seen from the host: a sealed process per run, forked from a sealed zygote. One
+ * process is forked ahead and waits for the next script. It knows scripts, frames and limits of the VM. It
+ * knows no tools, no policy and no database.
  */
 #ifndef AL_JSVM_ENGINE_H
 #define AL_JSVM_ENGINE_H
@@ -29,9 +30,10 @@ struct al_engine;
 /* Starts nothing yet; the zygote starts with al_engine_warm or the first run. From here on the process is not
  * dumpable: nobody of the same user reads its memory, its environment or its descriptors. */
 struct al_engine *al_engine_new(struct al_loop *loop);
-void al_engine_free(struct al_engine *e); /* kills runs and the zygote, reaps both */
-/* Starts the zygote if none is there, and does not wait for it. ENGINE_UNAVAILABLE with the reason (as an
- * address space under 9 GiB); what fails later than that comes as the end of the runs that wait for it. */
+void al_engine_free(struct al_engine *e); /* kills runs, the spare and the zygote, and reaps them all */
+/* Starts the zygote and the spare if none is there, and does not wait for them. ENGINE_UNAVAILABLE with the
+ * reason (as an address space under 9 GiB); what fails later than that comes as the end of the runs that wait
+ * for it. */
 int al_engine_warm(struct al_engine *e, struct al_err *err) AL_MUST_CHECK;
 /* After 10,000 runs or an hour the zygote is replaced by a fresh one; these are its figures. */
 uint64_t al_engine_runs_started(const struct al_engine *e);
@@ -70,7 +72,9 @@ struct al_vm_end {
 };
 
 struct al_vm_ops {
-    void (*started)(void *ud, int64_t pid);         /* once, when the VM's process is there; may be NULL */
+    /* When the VM's process is there, before anything else is told of it; may be NULL. Once, or a second time
+     * with another pid, when the first was killed before it had taken the script. */
+    void (*started)(void *ud, int64_t pid);
     void (*print)(void *ud, struct al_str text);    /* one line, without its line end */
     void (*progress)(void *ud, struct al_str json); /* {"completed"?,"total"?,"note"?} */
     /* A nested call. id is chosen by the VM (a claim), unique among open calls. Answer with al_vm_reply. */
@@ -80,7 +84,9 @@ struct al_vm_ops {
      * form
      * {"error":{"code","message","hint"?}} makes the script's call throw a ToolError. */
     void (*query)(void *ud, struct al_str what, struct al_str arg_json, struct al_buf *out);
-    /* Exactly once, also after kill; the VM process is reaped by then. */
+    /* Exactly once, also after kill, and nothing is called after it. The VM's process is reaped by then; of a
+     * script that came to its own end it has been killed, and is reaped soon after, with al_engine_free at
+     * the latest. */
     void (*end)(void *ud, const struct al_vm_end *end);
 };
 

@@ -12,6 +12,10 @@
 #define AL_ZYGOTE_RUNS_MAX 10000
 #define AL_ZYGOTE_AGE_MS ((uint64_t)3600 * 1000)
 #define AL_PROGRESS_MS 50
+#define AL_SPARE_TEXTS ((uint64_t)1 << 20)   /* INIT's texts that a spare is ready for */
+#define AL_SPARE_MEMORY ((uint64_t)32 << 20) /* what the first spare is made for, before any run has come */
+#define AL_OVER_MAX \
+    16 /* processes of runs that are over and not yet reaped; beyond, an end waits for its own */
 
 struct al_zygote {
     struct al_engine *engine;
@@ -25,8 +29,17 @@ struct al_zygote {
 struct al_engine {
     struct al_loop *loop;
     struct al_zygote *zygote; /* the one that forks now; NULL when there is none */
-    struct al_vm *runs;       /* all that have not ended */
+    struct al_vm *vms;        /* the spare, the runs, and the processes of runs that are over */
+    struct al_vm *spare;      /* the process that waits for the next script; NULL when there is none */
+    bool warm;                /* more than one run is to be expected: keep a spare */
+    unsigned n_over;
     uint64_t started, next_seq;
+};
+
+enum al_vm_phase {
+    AL_PHASE_SPARE, /* forked ahead, or about to be: nobody's yet */
+    AL_PHASE_RUN,
+    AL_PHASE_OVER, /* its owner has been told; only its process is still to be reaped */
 };
 
 /* Why the host ended a run. The cause of an end is this, never what the run said. */
@@ -41,27 +54,30 @@ enum al_vm_cause {
 
 struct al_vm {
     struct al_engine *engine;
-    struct al_vm *next, **link; /* in engine->runs */
-    struct al_zygote *zygote;   /* while its pid is not known */
+    struct al_vm *next, **link; /* in engine->vms */
+    enum al_vm_phase phase;
+    struct al_zygote *zygote; /* while its pid is not known */
     const struct al_vm_ops *ops;
     void *ud;
     uint64_t seq;
-    pid_t pid;
+    pid_t pid, told; /* told: the one that the owner knows of */
     int pidfd, channel, page;
-    int child_channel; /* the other end, until the zygote has forked: a second zygote may need it */
+    int child_channel; /* the other end, until the process has spoken: a second one may need it */
+    uint64_t sent;     /* bytes into the channel */
     struct al_watch *exit_watch, *channel_watch;
     bool wants_write;
     struct al_frames in;
     struct al_buf out;
     size_t out_at;
     /* limits */
-    uint64_t memory_bytes, data_bytes, timeout_ms;
+    uint64_t memory_bytes, timeout_ms;
+    uint64_t data_bytes; /* what the process was made for */
     uint32_t max_concurrency;
     size_t max_text_bytes, max_value_bytes;
     /* the clock */
     uint64_t start_ns, spent_ns, going_ns; /* going_ns: since when it goes; 0 while it stands */
     unsigned stops;
-    struct al_timer *timer, *hang_timer;
+    struct al_timer *timer, *hang_timer, *tell_timer;
     /* what it has said */
     size_t text_bytes;
     uint32_t *open; /* ids of calls without answer */
@@ -71,6 +87,7 @@ struct al_vm {
     struct al_timer *progress_timer;
     struct al_buf value, state, last; /* last: the JSON of END */
     bool ended;                       /* END has come */
+    bool ahead;                       /* made as a spare */
     bool retried;
     enum al_vm_cause cause;
     char lie[200];
@@ -82,14 +99,28 @@ int al_zygote_request(struct al_vm *vm, struct al_err *err);
 /* run.c */
 struct al_vm *al_vm_start_probe(struct al_engine *e, const struct al_vm_spec *spec,
                                 const struct al_vm_ops *ops, void *ud, bool probe, struct al_err *err);
+void al_vm_kill(struct al_vm *vm, enum al_vm_cause cause);
+void al_vm_queue(struct al_vm *vm, uint8_t type, struct al_str payload);
+void al_vm_watch_channel(struct al_vm *vm);
+void al_vm_channel_ready(void *ud, int events);
+void al_vm_read_rest(struct al_vm *vm); /* what has come already, and no more */
+void al_vm_tell_started(struct al_vm *vm);
+
+/* process.c */
+/* A process for that much data, and what it takes to talk to it; in engine->vms, as a spare. */
+struct al_vm *al_vm_prepare(struct al_engine *e, uint64_t data_bytes, bool ahead, struct al_err *err);
 void al_vm_forked(struct al_vm *vm, int64_t pid);
 void al_vm_zygote_gone(struct al_vm *vm, const struct al_zygote *z);
-void al_vm_kill(struct al_vm *vm, enum al_vm_cause cause);
+void al_vm_said_end(struct al_vm *vm);
 void al_vm_take_down(struct al_vm *vm); /* kills, reaps and ends it, now */
-void al_vm_queue(struct al_vm *vm, uint8_t type, struct al_str payload);
+/* The spare, if it was made for that much data, else NULL. */
+struct al_vm *al_spare_take(struct al_engine *e, uint64_t memory_bytes, uint64_t text_bytes);
+/* Asks for one, for the runs to come; a failure shows when the next run starts. */
+void al_spare_want(struct al_engine *e, uint64_t memory_bytes);
 
 /* run_end.c: views in end lie in the arena, or in the run's own buffers. */
 struct al_exit;
+unsigned long al_vm_cpu_ms(const struct al_vm *vm); /* of the process so far, by the kernel's clock for it */
 void al_vm_make_end(struct al_vm *vm, const struct al_exit *how, struct al_arena *a, struct al_vm_end *end);
 
 /* frames.c */

@@ -68,6 +68,7 @@ struct al_vm_init {
 struct al_vm_request {
     uint64_t seq;        /* from 1 */
     uint64_t data_bytes; /* what the guest may hold: its memory limit, and the texts of INIT */
+    uint64_t ahead;      /* no script waits for it yet: there is time to prepare */
 };
 
 enum al_vm_reply_kind {

@@ -8,22 +8,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
 
 #define HANG_MS 40 /* for the zygote to fork a run that must already end */
 #define READ_CHUNK ((size_t)64 << 10)
 #define READS_PER_TURN 16
 #define OPEN_MAX_CALLS 1024
-
-static void channel_ready(void *ud, int events);
-static void exited(void *ud, int events);
 
 /* -- the clock */
 
@@ -69,15 +59,15 @@ void al_vm_clock_go(struct al_vm *vm)
 
 /* -- the channel */
 
-static int watch_channel(struct al_vm *vm, bool write)
+void al_vm_watch_channel(struct al_vm *vm)
 {
+    bool write = vm->out.n > 0;
     if (vm->channel_watch && vm->wants_write == write)
-        return 0;
+        return;
     al_watch_stop(vm->channel_watch);
     vm->wants_write = write;
     vm->channel_watch = al_watch_start(vm->engine->loop, vm->channel, AL_READABLE | (write ? AL_WRITABLE : 0),
-                                       channel_ready, vm, NULL);
-    return vm->channel_watch ? 0 : -1;
+                                       al_vm_channel_ready, vm, NULL);
 }
 
 /* Writes what goes without blocking. A run that has gone is noticed by its exit. */
@@ -92,8 +82,10 @@ static void flush(struct al_vm *vm)
             break;
         if (n < 0)
             vm->out_at = vm->out.n;
-        else
+        else {
             vm->out_at += (size_t)n;
+            vm->sent += (size_t)n;
+        }
     }
     if (vm->out_at == vm->out.n) {
         if (vm->out.cap > READ_CHUNK)
@@ -103,7 +95,7 @@ static void flush(struct al_vm *vm)
         vm->out_at = 0;
     }
     if (vm->channel_watch)
-        watch_channel(vm, vm->out.n > 0);
+        al_vm_watch_channel(vm);
 }
 
 void al_vm_queue(struct al_vm *vm, uint8_t type, struct al_str payload)
@@ -131,8 +123,8 @@ static void take_frames(struct al_vm *vm, struct al_str bytes)
         al_vm_lie(vm, err.msg);
 }
 
-/* One read and what it brings. False when nothing is left, now or ever, or nothing more counts. */
-static bool read_once(struct al_vm *vm)
+/* One read and what it brings: its bytes, or 0 when nothing is left, now or ever, or nothing more counts. */
+static size_t read_once(struct al_vm *vm)
 {
     char chunk[READ_CHUNK];
     ssize_t n;
@@ -144,18 +136,35 @@ static bool read_once(struct al_vm *vm)
             al_watch_stop(vm->channel_watch);
             vm->channel_watch = NULL;
         }
-        return false;
+        return 0;
     }
+    al_close(&vm->child_channel);
     take_frames(vm, (struct al_str){chunk, (size_t)n});
-    return vm->cause == AL_CAUSE_NONE && !vm->ended;
+    return vm->cause == AL_CAUSE_NONE && !vm->ended ? (size_t)n : 0;
 }
 
-static void channel_ready(void *ud, int events)
+void al_vm_read_rest(struct al_vm *vm)
+{
+    while (vm->cause == AL_CAUSE_NONE && !vm->ended && read_once(vm) > 0)
+        ;
+}
+
+void al_vm_channel_ready(void *ud, int events)
 {
     struct al_vm *vm = ud;
+    if (vm->pid == 0) { /* faster than the zygote's word for it: that it has started is told first */
+        al_watch_stop(vm->channel_watch);
+        vm->channel_watch = NULL;
+        return;
+    }
+    if (vm->phase == AL_PHASE_SPARE) { /* it has nothing to say yet: gone, or not what it should be */
+        al_vm_take_down(vm);
+        return;
+    }
+    al_vm_tell_started(vm);
     if (events & AL_WRITABLE)
         flush(vm);
-    for (int i = 0; i < READS_PER_TURN && read_once(vm); i++)
+    for (int i = 0; i < READS_PER_TURN && read_once(vm) == READ_CHUNK; i++)
         ;
     if (!vm->ended && vm->cause == AL_CAUSE_NONE)
         return;
@@ -163,9 +172,28 @@ static void channel_ready(void *ud, int events)
     vm->channel_watch = NULL;
     if (vm->ended) {
         clock_stop(vm);
-        if (vm->pidfd >= 0)
-            al_pidfd_kill(vm->pidfd, SIGKILL);
+        al_vm_said_end(vm);
     }
+}
+
+/* Before anything else that it is told. A process that was there already is told of in a turn of its own. */
+void al_vm_tell_started(struct al_vm *vm)
+{
+    if (vm->tell_timer)
+        al_timer_stop(vm->tell_timer);
+    vm->tell_timer = NULL;
+    if (vm->pid > 0 && vm->told != vm->pid) {
+        vm->told = vm->pid;
+        if (vm->ops->started)
+            vm->ops->started(vm->ud, vm->pid);
+    }
+}
+
+static void tell_started(void *ud)
+{
+    struct al_vm *vm = ud;
+    vm->tell_timer = NULL;
+    al_vm_tell_started(vm);
 }
 
 /* -- the end */
@@ -197,151 +225,6 @@ void al_vm_cancel(struct al_vm *vm)
         return;
     bool late = spent_ns(vm) >= vm->timeout_ms * 1000000;
     al_vm_kill(vm, late ? AL_CAUSE_TIMEOUT : AL_CAUSE_CANCELLED);
-}
-
-static void vm_free(struct al_vm *vm)
-{
-    if (vm->link) {
-        *vm->link = vm->next;
-        if (vm->next)
-            vm->next->link = vm->link;
-    }
-    if (vm->timer)
-        al_timer_stop(vm->timer);
-    if (vm->hang_timer)
-        al_timer_stop(vm->hang_timer);
-    if (vm->progress_timer)
-        al_timer_stop(vm->progress_timer);
-    al_watch_stop(vm->channel_watch);
-    al_watch_stop(vm->exit_watch);
-    al_close(&vm->channel);
-    al_close(&vm->child_channel);
-    al_close(&vm->page);
-    al_close(&vm->pidfd);
-    al_frames_free(&vm->in);
-    al_buf_free(&vm->out);
-    al_buf_free(&vm->progress);
-    al_buf_free(&vm->value);
-    al_buf_free(&vm->state);
-    al_buf_free(&vm->last);
-    free(vm->open);
-    free(vm);
-}
-
-/* The process is reaped, or never was: tells the owner, once, and is gone. */
-static void finish(struct al_vm *vm, const struct al_exit *how)
-{
-    autoarena struct al_arena a = AL_ARENA_INIT((size_t)4 << 20);
-    struct al_vm_end end = {0};
-    /* All of its ends are closed: what it has said lies in our buffer, and there is no more. */
-    while (vm->cause == AL_CAUSE_NONE && !vm->ended && read_once(vm))
-        ;
-    al_vm_flush_progress(vm);
-    al_vm_make_end(vm, how, &a, &end);
-    const struct al_vm_ops *ops = vm->ops;
-    void *ud = vm->ud;
-    vm->ops = NULL;
-    ops->end(ud, &end);
-    vm_free(vm);
-}
-
-static void exited(void *ud, int events)
-{
-    struct al_vm *vm = ud;
-    struct al_exit how = {0};
-    (void)events;
-    int r = al_reap(vm->pidfd, false, &how);
-    if (r != 0)
-        finish(vm, &how);
-}
-
-/* -- the beginning */
-
-void al_vm_forked(struct al_vm *vm, int64_t pid)
-{
-    struct al_err err = {0};
-    vm->zygote = NULL;
-    al_close(&vm->child_channel);
-    if (vm->hang_timer)
-        al_timer_stop(vm->hang_timer);
-    vm->hang_timer = NULL;
-    vm->pidfd = pid > 0 ? al_pidfd_open((pid_t)pid) : (int)pid;
-    if (vm->pidfd >= 0)
-        vm->exit_watch = al_watch_start(vm->engine->loop, vm->pidfd, AL_READABLE, exited, vm, &err);
-    if (!vm->exit_watch) {
-        if (vm->cause == AL_CAUSE_NONE) {
-            snprintf(vm->lie, sizeof vm->lie, "a process for the run: error %lld", (long long)-vm->pidfd);
-            vm->cause = AL_CAUSE_NO_START;
-        }
-        al_vm_take_down(vm);
-        return;
-    }
-    vm->pid = (pid_t)pid;
-    if (vm->ops->started)
-        vm->ops->started(vm->ud, pid);
-    if (vm->cause != AL_CAUSE_NONE || vm->ended)
-        al_pidfd_kill(vm->pidfd, SIGKILL);
-}
-
-/* The page is the run's to write: a process that is no child of ours is not taken for it. */
-static bool is_our_child(int64_t pid)
-{
-    siginfo_t info;
-    autofd int fd = al_pidfd_open((pid_t)pid);
-    return fd >= 0 && waitid((idtype_t)P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
-}
-
-/*
- * The zygote died before it said whether it had forked. If it had, the page names the process, which then
- * goes on as any other; if not, a new zygote gets the request, once.
- */
-void al_vm_zygote_gone(struct al_vm *vm, const struct al_zygote *z)
-{
-    struct al_vm_page page = {0};
-    struct al_err err = {0};
-    vm->zygote = NULL;
-    if (pread(vm->page, &page, sizeof page, 0) == (ssize_t)sizeof page && page.pid > 0 &&
-        is_our_child(page.pid)) {
-        al_vm_forked(vm, page.pid);
-        return;
-    }
-    if (vm->cause == AL_CAUSE_NONE && !z->why[0] && !vm->retried) {
-        vm->retried = true;
-        if (al_zygote_request(vm, &err) == 0)
-            return;
-    }
-    if (vm->cause == AL_CAUSE_NONE) {
-        snprintf(vm->lie, sizeof vm->lie, "%.*s", (int)sizeof vm->lie - 1,
-                 z->why[0]    ? z->why
-                 : err.msg[0] ? err.msg
-                              : "its zygote died at the start");
-        vm->cause = AL_CAUSE_NO_START;
-    }
-    al_vm_take_down(vm);
-}
-
-void al_vm_take_down(struct al_vm *vm)
-{
-    struct al_exit how = {.exited = true};
-    if (vm->cause == AL_CAUSE_NONE)
-        vm->cause = AL_CAUSE_CANCELLED;
-    if (vm->pidfd < 0 && vm->zygote) {
-        /* Ask it to hurry: when it is dead, the page tells whether there is a process. */
-        struct al_vm_page page = {0};
-        struct al_zygote *z = vm->zygote;
-        vm->zygote = NULL;
-        al_pidfd_kill(z->pidfd, SIGKILL);
-        (void)al_reap(z->pidfd, true, &how);
-        al_close(&z->pidfd);
-        if (pread(vm->page, &page, sizeof page, 0) == (ssize_t)sizeof page && page.pid > 0 &&
-            is_our_child(page.pid))
-            vm->pidfd = al_pidfd_open((pid_t)page.pid);
-    }
-    if (vm->pidfd >= 0) {
-        al_pidfd_kill(vm->pidfd, SIGKILL);
-        (void)al_reap(vm->pidfd, true, &how);
-    }
-    finish(vm, &how);
 }
 
 static void put_init(struct al_vm *vm, const struct al_vm_spec *spec, bool probe)
@@ -388,45 +271,21 @@ static int check_spec(const struct al_vm_spec *spec, struct al_err *err)
     return 0;
 }
 
-static int open_descriptors(struct al_vm *vm, struct al_err *err)
-{
-    int pair[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-        return al_fail_errno(err, AL_ENGINE_UNAVAILABLE, errno, "cannot make a channel for a run");
-    vm->channel = pair[0];
-    vm->child_channel = pair[1];
-    vm->page = memfd_create("run", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
-    if (vm->page < 0 && errno == EINVAL)
-        vm->page = memfd_create("run", MFD_CLOEXEC);
-    if (vm->page < 0 || ftruncate(vm->page, sizeof(struct al_vm_page)) < 0)
-        return al_fail_errno(err, AL_ENGINE_UNAVAILABLE, errno, "cannot make a page for a run");
-    return 0;
-}
-
 static uint64_t clamp(uint64_t v, uint64_t low, uint64_t high)
 {
     return v < low ? low : v > high ? high : v;
 }
 
-static struct al_vm *vm_new(struct al_engine *e, const struct al_vm_spec *spec, const struct al_vm_ops *ops,
-                            void *ud)
+static void configure(struct al_vm *vm, const struct al_vm_spec *spec, const struct al_vm_ops *ops, void *ud)
 {
-    struct al_vm *vm = al_xcalloc(1, sizeof *vm);
-    *vm = (struct al_vm){
-        .engine = e,
-        .ops = ops,
-        .ud = ud,
-        .pidfd = -1,
-        .channel = -1,
-        .child_channel = -1,
-        .page = -1,
-        .start_ns = al_mono_ns(),
-        .memory_bytes = clamp(spec->memory_bytes, AL_VM_MEMORY_MIN, AL_VM_MEMORY_MAX),
-        .timeout_ms = clamp(spec->timeout_ms, 1, (uint64_t)1 << 40),
-        .max_concurrency = (uint32_t)clamp(spec->max_concurrency, 1, OPEN_MAX_CALLS),
-        .max_text_bytes = clamp(spec->max_text_bytes, 0, AL_VM_DATA_MAX),
-        .max_value_bytes = clamp(spec->max_value_bytes, 16, AL_VM_DATA_MAX),
-    };
+    vm->phase = AL_PHASE_RUN;
+    vm->ops = ops;
+    vm->ud = ud;
+    vm->memory_bytes = clamp(spec->memory_bytes, AL_VM_MEMORY_MIN, AL_VM_MEMORY_MAX);
+    vm->timeout_ms = clamp(spec->timeout_ms, 1, (uint64_t)1 << 40);
+    vm->max_concurrency = (uint32_t)clamp(spec->max_concurrency, 1, OPEN_MAX_CALLS);
+    vm->max_text_bytes = clamp(spec->max_text_bytes, 0, AL_VM_DATA_MAX);
+    vm->max_value_bytes = clamp(spec->max_value_bytes, 16, AL_VM_DATA_MAX);
     size_t most = vm->max_value_bytes > AL_VM_ARGS_MAX ? vm->max_value_bytes : AL_VM_ARGS_MAX;
     if (most < vm->max_text_bytes)
         most = vm->max_text_bytes;
@@ -437,32 +296,29 @@ static struct al_vm *vm_new(struct al_engine *e, const struct al_vm_spec *spec, 
     al_buf_init(&vm->state, AL_VM_STATE_MAX);
     al_buf_init(&vm->last, AL_VM_END_MAX);
     vm->open = al_xcalloc(vm->max_concurrency, sizeof *vm->open);
-    return vm;
 }
 
 struct al_vm *al_vm_start_probe(struct al_engine *e, const struct al_vm_spec *spec,
                                 const struct al_vm_ops *ops, void *ud, bool probe, struct al_err *err)
 {
+    uint64_t start_ns = al_mono_ns();
     if (check_spec(spec, err) < 0)
         return NULL;
-    struct al_vm *vm = vm_new(e, spec, ops, ud);
-    if (open_descriptors(vm, err) < 0) {
-        vm_free(vm);
+    uint64_t memory = clamp(spec->memory_bytes, AL_VM_MEMORY_MIN, AL_VM_MEMORY_MAX);
+    uint64_t texts = spec->code.n + spec->input.n + spec->alisio.n + spec->tool_names.n + spec->state.n;
+    struct al_vm *vm = al_spare_take(e, memory, texts);
+    if (!vm)
+        vm = al_vm_prepare(e, memory + texts, false, err);
+    if (!vm)
         return NULL;
-    }
-    vm->data_bytes =
-        vm->memory_bytes + spec->code.n + spec->input.n + spec->alisio.n + spec->tool_names.n + spec->state.n;
+    configure(vm, spec, ops, ud);
+    vm->start_ns = start_ns;
     put_init(vm, spec, probe);
-    if (al_zygote_request(vm, err) < 0 || watch_channel(vm, vm->out.n > 0) < 0) {
-        vm_free(vm);
-        return NULL;
-    }
-    vm->link = &e->runs;
-    vm->next = e->runs;
-    if (vm->next)
-        vm->next->link = &vm->next;
-    e->runs = vm;
     clock_go(vm);
+    if (vm->pid > 0)
+        vm->tell_timer = al_timer_start(e->loop, 0, tell_started, vm);
+    if (e->started++ > 0 || e->warm)
+        al_spare_want(e, memory);
     return vm;
 }
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How a run ended, in words: by the host's own cause first, then by what it said, then by how it died. */
@@ -128,6 +129,15 @@ static uint64_t heap_peak(const struct al_vm *vm)
     if (pread(vm->page, &page, sizeof page, 0) != (ssize_t)sizeof page)
         return 0;
     return page.heap_peak < (uint64_t)4 << 30 ? page.heap_peak : (uint64_t)4 << 30;
+}
+
+unsigned long al_vm_cpu_ms(const struct al_vm *vm)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (clock_getcpuclockid(vm->pid, &clock) != 0 || clock_gettime(clock, &t) < 0)
+        return 0;
+    return (unsigned long)t.tv_sec * 1000 + (unsigned long)t.tv_nsec / 1000000;
 }
 
 void al_vm_make_end(struct al_vm *vm, const struct al_exit *how, struct al_arena *a, struct al_vm_end *end)

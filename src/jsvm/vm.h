@@ -23,6 +23,7 @@ struct al_vm_state {
     struct al_vm_page *page; /* shared with the host; NULL in the zygote */
     bool entered;            /* the guest runs, or may be run: traps are its own */
     bool sealed;             /* a run: its end goes out as a frame */
+    bool rehearses;          /* nobody hears it: what it says goes nowhere */
     bool grow_refused;       /* linear memory reached its limit */
     bool out_of_memory;      /* the engine has thrown its out-of-memory error at least once */
     uint32_t first_pages;    /* linear memory when the run began */
@@ -82,6 +83,15 @@ struct al_vm_in {
     u32 p, n;
 };
 void al_vm_receive(struct al_vm_in *ret);
+void al_vm_rehearse(const char *p, size_t n); /* these frames are received, and none is sent */
+
+/* vm_main.c */
+long al_vm_clone(uint64_t flags); /* a copy of this process; its id or -errno, and 0 in the copy */
+
+/* vm_ahead.c: a run spends most of a short script's time on its first write to each of the zygote's pages.
+ * Which ones that are is found by a rehearsal, in the zygote; a spare copies them while it waits. */
+void al_vm_ahead_learn(void);
+void al_vm_ahead_touch(void);
 
 /* vm_prelude.c: builds the prelude in the zygote. false with the reason. */
 bool al_vm_prelude_build(char *why, size_t n);

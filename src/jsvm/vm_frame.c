@@ -17,7 +17,7 @@ _Noreturn static void lost(void)
 
 static void write_all(const char *p, size_t n)
 {
-    while (n) {
+    while (n && !al_vm.rehearses) {
         ssize_t r = write(AL_VM_FD, p, n);
         if (r < 0 && errno == EINTR)
             continue;
@@ -28,17 +28,48 @@ static void write_all(const char *p, size_t n)
     }
 }
 
+/* What one read brought: often more than one frame. */
+static char got[8192];
+static size_t got_at, got_n;
+
+static ssize_t read_some(char *p, size_t n)
+{
+    ssize_t r;
+    do {
+        r = read(AL_VM_FD, p, n);
+    } while (r < 0 && errno == EINTR);
+    if (r <= 0)
+        lost();
+    return r;
+}
+
 static void read_all(char *p, size_t n)
 {
     while (n) {
-        ssize_t r = read(AL_VM_FD, p, n);
-        if (r < 0 && errno == EINTR)
+        if (got_at == got_n && n >= sizeof got) {
+            size_t r = (size_t)read_some(p, n);
+            p += r;
+            n -= r;
             continue;
-        if (r <= 0)
-            lost();
-        p += r;
-        n -= (size_t)r;
+        }
+        if (got_at == got_n) {
+            got_n = (size_t)read_some(got, sizeof got);
+            got_at = 0;
+        }
+        size_t part = n < got_n - got_at ? n : got_n - got_at;
+        memcpy(p, got + got_at, part);
+        got_at += part;
+        p += part;
+        n -= part;
     }
+}
+
+void al_vm_rehearse(const char *p, size_t n)
+{
+    al_vm.rehearses = true;
+    got_at = 0;
+    got_n = n < sizeof got ? n : sizeof got;
+    memcpy(got, p, got_n);
 }
 
 /* Small frames gather here, so that what belongs together goes out in one write and wakes the host once. */

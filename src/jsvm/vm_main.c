@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -75,6 +76,37 @@ static void load_time_zone(const char *tz)
     localtime_r(&now, &tm);
 }
 
+#ifndef AL_ASAN
+/* With every symbol bound at the start, the linker never looks into a library again. */
+static bool bound_now(void)
+{
+    bool now = false;
+    for (const ElfW(Dyn) *d = _DYNAMIC; d->d_tag != DT_NULL; d++)
+        now = now || d->d_tag == DT_BIND_NOW || (d->d_tag == DT_FLAGS && d->d_un.d_val & DF_BIND_NOW) ||
+              (d->d_tag == DT_FLAGS_1 && d->d_un.d_val & DF_1_NOW);
+    return now;
+}
+
+/* Libraries that no run calls: not mapped there, a run is forked and torn down sooner, and holds less code.
+ */
+static int leave_out(struct dl_phdr_info *lib, size_t n, void *ud)
+{
+    static const char *const names[] = {"/libcrypto.so", "/libseccomp.so", "/libuv.so"};
+    bool unused = false;
+    (void)n;
+    (void)ud;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unused = unused || strstr(lib->dlpi_name, names[i]);
+    for (unsigned i = 0; unused && i < lib->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &lib->dlpi_phdr[i];
+        uintptr_t page = (uintptr_t)getpagesize(), from = lib->dlpi_addr + part->p_vaddr;
+        if (part->p_type == PT_LOAD)
+            madvise((void *)(from & ~(page - 1)), part->p_memsz + (from & (page - 1)), MADV_DONTFORK);
+    }
+    return 0;
+}
+#endif
+
 static void build(const char *tz)
 {
     char why[200];
@@ -90,6 +122,10 @@ static void build(const char *tz)
     if (al_seal_build(AL_SEAL_ZYGOTE, &seal_zygote, &err) < 0 ||
         al_seal_build(AL_SEAL_RUN, &seal_run, &err) < 0)
         fail(err.msg);
+#ifndef AL_ASAN
+    if (bound_now())
+        dl_iterate_phdr(leave_out, NULL);
+#endif
     data_bytes = own_data_bytes();
     int r = al_seal_load(seal_zygote);
     if (r < 0) {
@@ -123,9 +159,10 @@ _Noreturn static void become_run(int channel, int page, const struct al_vm_reque
         _exit(1);
     limit(RLIMIT_DATA, data_bytes + req->data_bytes + AL_VM_GUEST_SLACK + NATIVE_ROOM);
 #endif
-    (void)req;
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_NOFILE, AL_VM_FD + 1);
+    if (req->ahead)
+        al_vm_ahead_touch();
     if (al_seal_load(seal_run) < 0)
         _exit(1);
     al_vm.sealed = true;
@@ -133,16 +170,24 @@ _Noreturn static void become_run(int channel, int page, const struct al_vm_reque
     al_vm_run();
 }
 
-static void fork_run(const struct al_vm_request *req, int channel, int page)
+long al_vm_clone(uint64_t flags)
 {
-    struct clone_args how = {.flags = CLONE_PARENT};
-    struct al_vm_reply_msg m = {.kind = AL_VM_FORKED, .seq = req->seq};
+    struct clone_args how = {.flags = flags};
     long pid = syscall(SYS_clone3, &how, sizeof how);
     if (pid < 0 && errno == ENOSYS) /* as some containers answer */
-        pid = syscall(SYS_clone, CLONE_PARENT, 0, 0, 0, 0);
+        pid = syscall(SYS_clone, flags, 0, 0, 0, 0);
+    return pid < 0 ? -errno : pid;
+}
+
+static void fork_run(const struct al_vm_request *req, int channel, int page)
+{
+    struct al_vm_reply_msg m = {.kind = AL_VM_FORKED, .seq = req->seq};
+    if (req->ahead)
+        al_vm_ahead_learn();
+    long pid = al_vm_clone(CLONE_PARENT);
     if (pid == 0)
         become_run(channel, page, req);
-    m.pid = pid < 0 ? -errno : pid;
+    m.pid = pid;
     say(&m);
 }
 

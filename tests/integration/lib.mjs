@@ -69,6 +69,10 @@ export function runJson(home, args, options) {
   return { ...r, json: JSON.parse(r.stdout) };
 }
 
+// The most children that a host has at rest: the zygote, and the process that waits for the next script. While a
+// script runs there is at least one more.
+export const AT_REST = 2;
+
 // Processes whose parent is pid (zombies do not count).
 export function childrenOf(pid) {
   const found = [];

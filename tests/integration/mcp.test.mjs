@@ -1,7 +1,7 @@
 // The MCP server, byte by byte: what a client may send, and what must come back.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { McpClient, childrenOf, isAlive, makeHome, soon, until } from "./lib.mjs";
+import { AT_REST, McpClient, childrenOf, isAlive, makeHome, soon, until } from "./lib.mjs";
 
 let home;
 before(() => {
@@ -149,10 +149,9 @@ test("a cancelled request gets no answer, and its VM is gone", () =>
   withServer([], async (client) => {
     const answer = client.request("tools/call", { name: "js_run", arguments: { code: "while(true){}" } }, "loop");
     answer.catch(() => {});
-    // the zygote is a child of the server; the run is one more
-    await until("the run", () => childrenOf(client.process.pid).length >= 2);
+    await until("the run", () => childrenOf(client.process.pid).length > AT_REST);
     client.send({ method: "notifications/cancelled", params: { requestId: "loop" } });
-    await until("the end of the run", () => childrenOf(client.process.pid).length < 2);
+    await until("the end of the run", () => childrenOf(client.process.pid).length <= AT_REST);
     assert.deepEqual((await client.request("ping")).result, {});
     client.waiting.delete("loop");
     assert.ok(!client.lines.some((l) => l.includes('"loop"')));
@@ -198,7 +197,7 @@ test("at end of input it ends within a second, with its children", async () => {
   client.send({ id: "x", method: "tools/call", params: { name: "js_run", arguments: { code: "while(true){}" } } });
   const children = await until("the run", () => {
     const c = childrenOf(client.process.pid);
-    return c.length >= 2 && c;
+    return c.length > AT_REST && c;
   });
   const start = performance.now();
   await client.close();
@@ -219,9 +218,9 @@ test("a killed server leaves no process", async () => {
     }
     return all;
   };
-  const pids = await until("zygote, run, supervisor and sleep", () => {
+  const pids = await until("zygote, spare, run, supervisor and sleep", () => {
     const t = tree();
-    return t.length >= 4 && t;
+    return t.length >= AT_REST + 3 && t;
   });
   client.process.kill("SIGKILL");
   await soon(client.exit, "exit");

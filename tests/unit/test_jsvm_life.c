@@ -5,6 +5,7 @@
 #include "jsvm/engine_int.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -35,7 +36,15 @@ static void expect_cancelled(struct rig_result *r, uint64_t asked_ms)
     assert_true(al_mono_ms() - asked_ms < 20 * 50);
     if (r->pid > 0)
         assert_true(kill((pid_t)r->pid, 0) < 0 && errno == ESRCH);
-    assert_int_equal(rig_children(), 1);
+    rig_rest();
+}
+
+static void lose_spare(void)
+{
+    rig_rest();
+    if (rig_engine->spare)
+        al_vm_take_down(rig_engine->spare);
+    assert_null(rig_engine->spare);
 }
 
 static void cancel_works_in_every_state(void **state)
@@ -45,7 +54,11 @@ static void cancel_works_in_every_state(void **state)
     struct al_vm_spec spec = rig_spec("while (true) {}");
     rig_value("1", "1"); /* a warm zygote */
 
-    /* before the zygote has answered */
+    /* before the owner knows the process; then, without a spare, before the zygote has answered */
+    rig_start(&r, &spec);
+    al_vm_cancel(r.vm);
+    expect_cancelled(&r, al_mono_ms());
+    lose_spare();
     rig_start(&r, &spec);
     al_vm_cancel(r.vm);
     expect_cancelled(&r, al_mono_ms());
@@ -88,6 +101,7 @@ static void cancel_ends_a_run_whose_zygote_hangs(void **state)
     struct al_vm_spec spec = rig_spec("return 1");
     rig_value("1", "1");
     pid_t zygote = rig_engine->zygote->pid;
+    lose_spare();
     kill(zygote, SIGSTOP);
     rig_start(&r, &spec);
     al_vm_cancel(r.vm);
@@ -98,6 +112,7 @@ static void cancel_ends_a_run_whose_zygote_hangs(void **state)
     rig_value("2", "2");
     assert_true(rig_engine->zygote->pid != zygote);
     /* the time limit counts there as well */
+    lose_spare();
     kill(rig_engine->zygote->pid, SIGSTOP);
     spec.timeout_ms = 50;
     rig_start(&r, &spec);
@@ -134,8 +149,160 @@ static void a_dead_zygote_is_replaced_and_its_runs_go_on(void **state)
         assert_string_equal(r.value.p, "\"ok\"");
     }
     rig_value("3", "3");
-    assert_int_equal(rig_children(), 1);
+    rig_rest();
     rig_free(&r);
+}
+
+static pid_t wait_for_spare(void)
+{
+    rig_value("1", "1");
+    rig_value("1", "1"); /* with the first run of an engine there is none yet */
+    rig_rest();
+    assert_non_null(rig_engine->spare);
+    return rig_engine->spare->pid;
+}
+
+static void a_run_takes_the_process_that_waits_for_it(void **state)
+{
+    (void)state;
+    struct rig_result r = {0};
+    struct al_vm_spec spec = rig_spec("print('said'); return 1");
+    pid_t waiting = wait_for_spare();
+    rig_start(&r, &spec);
+    assert_int_equal(r.pid, 0); /* no callback from within the start */
+    assert_true(rig_engine->spare && rig_engine->spare->pid != waiting);
+    rig_wait(&r);
+    assert_int_equal(r.pid, waiting);
+    rig_rest();
+    assert_true(kill(waiting, 0) < 0 && errno == ESRCH);
+    rig_free(&r);
+}
+
+static void started_comes_first_and_without_a_word_of_the_script(void **state)
+{
+    (void)state;
+    struct rig_result r = {.on_started = cancel_it};
+    struct al_vm_spec spec = rig_spec("while (true) {}");
+    wait_for_spare();
+    rig_start(&r, &spec);
+    expect_cancelled(&r, al_mono_ms());
+    assert_true(r.pid > 0);
+    spec.code = AL_STR("print('not heard'); while (true) {}");
+    rig_start(&r, &spec);
+    expect_cancelled(&r, al_mono_ms());
+    assert_string_equal(r.printed.p, "");
+    rig_free(&r);
+}
+
+static void a_run_faster_than_the_zygotes_word_is_heard_after_it(void **state)
+{
+    (void)state;
+    struct rig_result r = {0};
+    struct al_vm_spec spec = rig_spec("print('quick'); return 1");
+    wait_for_spare();
+    lose_spare();
+    rig_start(&r, &spec);
+    struct pollfd p = {.fd = r.vm->channel, .events = POLLIN};
+    assert_int_equal(poll(&p, 1, 20000), 1);
+    al_vm_channel_ready(r.vm, AL_READABLE);
+    assert_string_equal(r.printed.p, "");
+    rig_wait(&r);
+    assert_true(r.pid > 0);
+    assert_string_equal(r.printed.p, "quick\n");
+    assert_string_equal(r.value.p, "1");
+    rig_free(&r);
+}
+
+static void a_spare_that_was_killed_fails_no_run(void **state)
+{
+    (void)state;
+    bool never = false;
+    for (int i = 0; i < 40; i++) {
+        pid_t waiting = wait_for_spare();
+        kill(waiting, SIGKILL);
+        if (i % 4 == 1)
+            al_loop_run_until(rig_loop, &never, 2); /* noticed before the run */
+        for (volatile int k = 0; k < i * 2000; k++)
+            ;
+        struct rig_result *r = rig_run("print('once'); return 'ok'");
+        assert_int_equal(r->code, AL_OK);
+        assert_string_equal(r->value.p, "\"ok\"");
+        assert_string_equal(r->printed.p, "once\n");
+        assert_true(r->pid != waiting);
+        assert_int_equal(r->ends, 1);
+    }
+    rig_rest();
+}
+
+/* The soft limit of data of a process, in bytes. */
+static uint64_t data_limit(pid_t pid)
+{
+    struct rlimit l = {0};
+    assert_int_equal(prlimit(pid, RLIMIT_DATA, NULL, &l), 0);
+    return l.rlim_cur;
+}
+
+static void run_until_call(struct rig_result *r, struct al_vm_spec *spec)
+{
+    rig_start(r, spec);
+    while (r->n_calls == 0 && !r->done)
+        al_loop_run_until(rig_loop, &r->done, 1);
+    assert_false(r->done);
+}
+
+static void a_spare_is_no_larger_than_the_run_needs(void **state)
+{
+    (void)state;
+#ifdef AL_ASAN
+    skip(); /* there is no such limit there */
+#endif
+    struct rig_result r = {0};
+    struct al_vm_spec spec = rig_spec("await tools.never()");
+    static const unsigned mib[] = {32, 32, 4, 4, 128, 128, 16};
+    uint64_t zygotes = 0;
+    wait_for_spare();
+    for (size_t i = 0; i < sizeof mib / sizeof *mib; i++) {
+        spec.memory_bytes = (uint64_t)mib[i] << 20;
+        run_until_call(&r, &spec);
+        uint64_t own = data_limit((pid_t)r.pid) - spec.memory_bytes;
+        if (!zygotes)
+            zygotes = own;
+        assert_true(own <= zygotes + AL_SPARE_TEXTS && zygotes <= own + AL_SPARE_TEXTS);
+        al_vm_cancel(r.vm);
+        rig_wait(&r);
+        rig_rest();
+    }
+    rig_free(&r);
+}
+
+static void texts_larger_than_a_spare_expects_get_a_process_of_their_own(void **state)
+{
+    (void)state;
+    autobuf struct al_buf input = AL_BUF_INIT((size_t)16 << 20);
+    al_buf_addc(&input, '"');
+    memset(al_buf_grow(&input, (size_t)6 << 20), 'x', (size_t)6 << 20);
+    al_buf_addc(&input, '"');
+    struct al_vm_spec spec = rig_spec("return input.length");
+    spec.input = al_buf_str(&input);
+    pid_t waiting = wait_for_spare();
+    struct rig_result *r = rig_run_spec(&spec);
+    assert_string_equal(r->value.p, "6291456");
+    assert_true(r->pid != waiting);
+    rig_rest();
+    assert_int_equal(rig_engine->spare->pid, waiting);
+}
+
+static void time_that_a_spare_waits_is_not_the_runs(void **state)
+{
+    (void)state;
+    bool never = false;
+    wait_for_spare();
+    al_loop_run_until(rig_loop, &never, 60);
+    struct rig_result *r = rig_run("return 1");
+    assert_int_equal(r->code, AL_OK);
+    assert_true(r->cpu_ms < 30);
+    r = rig_run("const t = Date.now(); while (Date.now() < t + 80); return 1");
+    assert_true(r->cpu_ms >= 10 && r->cpu_ms <= r->duration_ms + 1);
 }
 
 static void a_run_killed_from_outside_says_so(void **state)
@@ -162,15 +329,17 @@ static void a_zygote_is_replaced_when_it_has_served_its_time(void **state)
     pid_t first = rig_engine->zygote->pid;
     rig_value("1", "1");
     assert_int_equal(rig_engine->zygote->pid, first);
+    rig_rest();
     rig_engine->zygote->runs = AL_ZYGOTE_RUNS_MAX;
     rig_value("1", "1");
+    rig_rest();
     pid_t second = rig_engine->zygote->pid;
     assert_true(second != first);
     assert_int_equal(rig_engine->zygote->runs, 1);
     rig_engine->zygote->born_ms -= AL_ZYGOTE_AGE_MS;
     rig_value("1", "1");
     assert_true(rig_engine->zygote->pid != second);
-    assert_int_equal(rig_children(), 1);
+    rig_rest();
 }
 
 static void many_runs_at_once(void **state)
@@ -266,7 +435,7 @@ static void freeing_the_engine_ends_its_runs(void **state)
         rig_free(&r[i]);
     }
     rig_engine = kept;
-    assert_true(rig_children() <= 1);
+    rig_rest();
 }
 
 static int compare(const void *a, const void *b)
@@ -294,6 +463,7 @@ static void two_thousand_runs_leave_nothing_and_draw_different_numbers(void **st
     static double drawn[N];
     for (int i = 0; i < 20; i++)
         rig_value("1", "1");
+    rig_rest();
     unsigned fds = rig_fds();
     long kib = resident_kib();
     for (int i = 0; i < N; i++) {
@@ -302,8 +472,8 @@ static void two_thousand_runs_leave_nothing_and_draw_different_numbers(void **st
         drawn[i] = strtod(r->value.p, NULL);
         assert_true(drawn[i] > 0 && drawn[i] < 1);
     }
+    rig_rest();
     assert_int_equal(rig_fds(), fds);
-    assert_int_equal(rig_children(), 1);
 #ifndef AL_ASAN
     assert_true(resident_kib() - kib < 1024);
 #endif
@@ -411,6 +581,13 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cancel_works_in_every_state),
     cmocka_unit_test(cancel_ends_a_run_whose_zygote_hangs),
     cmocka_unit_test(a_dead_zygote_is_replaced_and_its_runs_go_on),
+    cmocka_unit_test(a_run_takes_the_process_that_waits_for_it),
+    cmocka_unit_test(started_comes_first_and_without_a_word_of_the_script),
+    cmocka_unit_test(a_run_faster_than_the_zygotes_word_is_heard_after_it),
+    cmocka_unit_test(a_spare_that_was_killed_fails_no_run),
+    cmocka_unit_test(a_spare_is_no_larger_than_the_run_needs),
+    cmocka_unit_test(texts_larger_than_a_spare_expects_get_a_process_of_their_own),
+    cmocka_unit_test(time_that_a_spare_waits_is_not_the_runs),
     cmocka_unit_test(a_run_killed_from_outside_says_so),
     cmocka_unit_test(a_zygote_is_replaced_when_it_has_served_its_time),
     cmocka_unit_test(many_runs_at_once),

@@ -1,6 +1,8 @@
 #include "test_jsvm_rig.h"
 
+#include "base/ident.h"
 #include "base/mem.h"
+#include "jsvm/engine_int.h"
 #include "os/spawn.h"
 
 #include <dirent.h>
@@ -256,6 +258,25 @@ unsigned rig_children(void)
     for (size_t i = 0; i < got; i++)
         n += text[i] == ' ';
     return n;
+}
+
+static bool at_rest(void)
+{
+    const struct al_vm *vm = rig_engine->vms;
+    return !vm || (vm == rig_engine->spare && !vm->next && vm->pidfd >= 0);
+}
+
+void rig_rest(void)
+{
+    bool never = false;
+    for (uint64_t end = al_mono_ms() + 10000; !at_rest();) {
+        if (al_mono_ms() > end)
+            fail_msg("not at rest after 10 s");
+        al_loop_run_until(rig_loop, &never, 1);
+    }
+    unsigned want = (rig_engine->zygote ? 1 : 0) + (rig_engine->spare ? 1 : 0);
+    if (rig_children() != want)
+        fail_msg("%u processes at rest, not %u", rig_children(), want);
 }
 
 unsigned rig_fds(void)

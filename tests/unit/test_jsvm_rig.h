@@ -54,6 +54,8 @@ void rig_value(const char *code, const char *json);
 struct rig_result *rig_fails(const char *code, enum al_code want, const char *message);
 
 unsigned rig_children(void); /* processes whose parent we are */
+/* Waits until nothing is left but the zygote and its spare, and says so if it never comes to that. */
+void rig_rest(void);
 unsigned rig_fds(void);
 
 /* main of every program with an engine: the zygote is the program itself. */
