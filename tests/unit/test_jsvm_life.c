@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -272,6 +273,56 @@ static void a_spare_is_no_larger_than_the_run_needs(void **state)
         rig_wait(&r);
         rig_rest();
     }
+    rig_free(&r);
+}
+
+/* Faults of a process so far; *asleep when it waits for something. */
+static long faults_of(pid_t pid, bool *asleep)
+{
+    char path[64], text[1024] = "", state = 0;
+    long faults = -1;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "re");
+    assert_non_null(f);
+    assert_non_null(fgets(text, sizeof text, f));
+    fclose(f);
+    const char *rest = strrchr(text, ')');
+    assert_non_null(rest);
+    assert_int_equal(sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %*u %ld", &state, &faults), 2);
+    *asleep = state == 'S';
+    return faults;
+}
+
+static long faults_until_asleep(pid_t pid)
+{
+    long n = 0;
+    bool asleep = false;
+    for (uint64_t end = al_mono_ms() + 10000; !asleep && al_mono_ms() < end; sched_yield())
+        n = faults_of(pid, &asleep);
+    assert_true(asleep);
+    return n;
+}
+
+static void a_spare_has_copied_what_a_run_writes_to(void **state)
+{
+    (void)state;
+#ifdef AL_ASAN
+    skip(); /* the sanitizer's own memory is most of it */
+#endif
+    struct rig_result r = {0};
+    struct al_vm_spec spec = rig_spec("print('x'); await tools.never()");
+    long before = faults_until_asleep(wait_for_spare());
+    run_until_call(&r, &spec);
+    long with_spare = faults_until_asleep((pid_t)r.pid) - before;
+    al_vm_cancel(r.vm);
+    rig_wait(&r);
+    lose_spare();
+    run_until_call(&r, &spec);
+    long without = faults_until_asleep((pid_t)r.pid);
+    if (with_spare * 2 > without)
+        fail_msg("%ld page faults after the start of a script, %ld without a spare", with_spare, without);
+    al_vm_cancel(r.vm);
+    rig_wait(&r);
     rig_free(&r);
 }
 
@@ -586,6 +637,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_run_faster_than_the_zygotes_word_is_heard_after_it),
     cmocka_unit_test(a_spare_that_was_killed_fails_no_run),
     cmocka_unit_test(a_spare_is_no_larger_than_the_run_needs),
+    cmocka_unit_test(a_spare_has_copied_what_a_run_writes_to),
     cmocka_unit_test(texts_larger_than_a_spare_expects_get_a_process_of_their_own),
     cmocka_unit_test(time_that_a_spare_waits_is_not_the_runs),
     cmocka_unit_test(a_run_killed_from_outside_says_so),
