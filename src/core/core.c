@@ -18,7 +18,9 @@ static int open_workspace(struct al_core *core, const struct al_core_opts *o, st
 {
     autofree char *config_home = al_config_home();
     const char *forbidden[] = {al_store_dir(o->store), config_home, NULL};
-    struct al_workspace_opts w = {.cwd = o->cwd, .add_dirs = o->add_dirs, .forbidden = forbidden};
+    autofree char *pads = al_scratch_root(al_config_text(o->config, AL_OPT_FORGE_SCRATCH_ROOT));
+    struct al_workspace_opts w = {
+        .cwd = o->cwd, .add_dirs = o->add_dirs, .forbidden = forbidden, .scratchpads = pads};
     al_config_list(o->config, AL_OPT_FILES_PROTECT, &w.protect);
     al_config_list(o->config, AL_OPT_FILES_SECRET, &w.secret);
     return al_workspace_open(&w, &core->workspace, err);

@@ -49,7 +49,7 @@ struct al_names {
  * ASCII, and the two letters beyond it that file systems which ignore case take for ASCII ones: U+017F (long
  * s) and U+212A (the Kelvin sign). Never longer than the input. Length of out.
  */
-static size_t lower(const char *s, size_t n, char *out)
+size_t al_names_fold(const char *s, size_t n, char *out)
 {
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
@@ -78,7 +78,7 @@ static void add(struct al_names *names, const char *text)
     if (n == 0 || n > PATH_MAX)
         return;
     struct pattern p = {.text = al_xmalloc(n + 1), .n_parts = 1, .lifts = lifts};
-    p.n = lower(text, n, p.text);
+    p.n = al_names_fold(text, n, p.text);
     p.text[p.n] = 0;
     for (char *s = p.text; *s; s++) {
         if (*s != '/')
@@ -180,7 +180,7 @@ bool al_names_match(const struct al_names *names, const char *path)
 {
     size_t n = strlen(path);
     autofree char *folded = al_xmalloc(n + 1);
-    n = lower(path, n, folded);
+    n = al_names_fold(path, n, folded);
     folded[n] = 0;
     for (size_t end = 1; end <= n; end++)
         if ((end == n || folded[end] == '/') && folded[end - 1] != '/' && ends_in_match(names, folded, end))

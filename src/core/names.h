@@ -14,5 +14,7 @@ struct al_names *al_names_secret(const char *const *user);
 void al_names_free(struct al_names *n);
 /* Whether any part of a normalized path matches, in any case: a folder may ignore case. */
 bool al_names_match(const struct al_names *n, const char *path);
+/* The name as a folder that ignores case may take it: out has room for n bytes. Length of out. */
+size_t al_names_fold(const char *s, size_t n, char *out);
 
 #endif

@@ -55,15 +55,26 @@ static char *text(const char *fmt, ...)
     return z;
 }
 
+static const char *base_or_default(const char *base)
+{
+    if (base && *base)
+        return base;
+    base = getenv("TMPDIR");
+    return base && base[0] == '/' ? base : "/tmp";
+}
+
+char *al_scratch_root(const char *base)
+{
+    base = base_or_default(base);
+    size_t n = strlen(base);
+    while (n > 1 && base[n - 1] == '/')
+        n--;
+    return text("%.*s/alisio-%u", (int)n, base, (unsigned)geteuid());
+}
+
 int al_scratch_new(const struct al_scratch_opts *o, struct al_scratch **ret, struct al_err *err)
 {
-    const char *base = o->base;
-    if (!base || !*base) {
-        base = getenv("TMPDIR");
-        if (!base || base[0] != '/')
-            base = "/tmp";
-    }
-    if (base[0] != '/') {
+    if (base_or_default(o->base)[0] != '/') {
         al_fail(err, AL_INVALID_INPUT, "the base folder of scratchpads must be an absolute path");
         return al_hint(err, "set ALISIO_TMPDIR or forge.scratch.root to one");
     }
@@ -71,10 +82,7 @@ int al_scratch_new(const struct al_scratch_opts *o, struct al_scratch **ret, str
         return al_fail(err, AL_INTERNAL, "a scratchpad belongs to a session");
     struct al_scratch *s = al_xcalloc(1, sizeof(*s));
     pthread_mutex_init(&s->lock, NULL);
-    size_t n = strlen(base);
-    while (n > 1 && base[n - 1] == '/')
-        n--;
-    s->shared_root = text("%.*s/alisio-%u", (int)n, base, (unsigned)geteuid());
+    s->shared_root = al_scratch_root(o->base);
     s->state_root = o->state_dir ? text("%s/scratch", o->state_dir) : NULL;
     al_workspace_key(s->key, o->workspace);
     s->session = al_xstrdup(o->session);

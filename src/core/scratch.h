@@ -20,6 +20,8 @@ struct al_scratch_opts {
  * the shared folder is not private to us, <state>/scratch/… with a note. Made on first use, not by this call. */
 int al_scratch_new(const struct al_scratch_opts *o, struct al_scratch **ret, struct al_err *err) AL_MUST_CHECK;
 void al_scratch_free(struct al_scratch *s);
+/* <base>/alisio-<uid>, which holds the scratchpads of every workspace. malloc'ed; base as in the options. */
+char *al_scratch_root(const char *base);
 int al_scratch_fd(struct al_scratch *s, struct al_err *err); /* makes it; -1 with err */
 const char *al_scratch_path(struct al_scratch *s);           /* for people */
 const char *al_scratch_note(struct al_scratch *s);           /* why the fallback is used; NULL */

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/names.h"
+#include "core/workspace_int.h"
 #include "os/fd.h"
 #include "os/path.h"
 
@@ -28,6 +29,7 @@ struct al_workspace {
     size_t n_added;
     int slash_fd;  /* "/", for calls that a person typed */
     char *refusal; /* why main is no root for file tools; NULL: it is one */
+    char *pads;    /* real path of the folder of all scratchpads; NULL: none */
     int scratch_fd;
     int (*scratch_source)(void *ud, struct al_err *err);
     void *scratch_ud;
@@ -166,6 +168,7 @@ int al_workspace_open(const struct al_workspace_opts *o, struct al_workspace **r
     w->main.fd = w->scratch_fd = w->slash_fd = -1;
     w->secret = al_names_secret(o->secret);
     w->protect = al_names_protected(o->protect);
+    w->pads = o->scratchpads ? real_or_future(o->scratchpads) : NULL;
     int r = open_root(o->cwd, &w->main, err);
     if (r == 0) {
         w->refusal = refuse_for(w->main.real, o->forbidden);
@@ -204,6 +207,7 @@ void al_workspace_free(struct al_workspace *w)
         close_root(&w->added[i]);
     free(w->added);
     free(w->refusal);
+    free(w->pads);
     al_close(&w->slash_fd);
     al_names_free(w->secret);
     al_names_free(w->protect);
@@ -280,30 +284,79 @@ static int real_of_fd(int fd, char out[MAX_PATH_BYTES + 1], struct al_err *err)
     return 0;
 }
 
-int al_workspace_check_fd(const struct al_workspace *w, const struct al_place *place, int fd,
-                          enum al_want want, struct al_err *err)
+/* Scratchpads that lie inside the place. A root that lies in a scratchpad was named by a person, and so was a
+ * place outside. dir, real: real paths of the place's folder and of what is touched. */
+static int check_pads(const struct al_workspace *w, const struct al_place *place, const char *dir,
+                      const char *real, enum al_want want, struct al_err *err)
 {
-    if (place->kind == AL_PLACE_SCRATCH)
+    if (!w->pads || place->kind == AL_PLACE_SCRATCH || place->kind == AL_PLACE_OUTSIDE ||
+        beneath(w->pads, dir) || !beneath(w->pads, real))
         return 0;
+    al_fail(err, want == AL_WANT_WRITE ? AL_PATH_PROTECTED : AL_PATH_SECRET,
+            "%s: scratchpads of other sessions may lie there", place->shown);
+    return al_hint(err, "scratch:NAME names a file of your own scratchpad");
+}
+
+char *al_workspace_left_out(const struct al_workspace *w, int folder_fd)
+{
+    char dir[MAX_PATH_BYTES + 1];
+    if (!w->pads || real_of_fd(folder_fd, dir, NULL) < 0)
+        return NULL;
+    const char *rel = beneath(dir, w->pads);
+    return rel && *rel ? al_xstrdup(rel) : NULL;
+}
+
+/* Where fd is, beneath the place's folder, with rest after it: the name checks for it. *ret_path: the path
+ * beneath the folder, in the buffer. */
+static int check_real(const struct al_workspace *w, const struct al_place *place, int fd, const char *rest,
+                      enum al_want want, struct al_buf *path, struct al_err *err)
+{
     char dir[MAX_PATH_BYTES + 1], real[MAX_PATH_BYTES + 1];
-    struct stat st;
     if (real_of_fd(place->dir_fd, dir, err) < 0 || real_of_fd(fd, real, err) < 0)
         return al_wrap(err, "%s", place->shown);
-    if (fstat(fd, &st) < 0)
-        return al_fail_errno(err, AL_INTERNAL, errno, "%s", place->shown);
+    autobuf struct al_buf whole = AL_BUF_INIT(MAX_PATH_BYTES * 3);
+    al_buf_addf(&whole, "%s%s%s", strcmp(real, "/") == 0 ? "" : real, *rest ? "/" : "", rest);
+    if (whole.n == 0)
+        al_buf_addc(&whole, '/');
+    al_buf_addc(&whole, 0);
     const char *rel = beneath(dir, real);
     if (!rel) {
         al_fail(err, AL_PATH_OUTSIDE_WORKSPACE, "%s: was moved out of its folder meanwhile", place->shown);
         return al_hint(err, "try again");
     }
-    autobuf struct al_buf path = AL_BUF_INIT(MAX_PATH_BYTES * 3);
-    al_buf_adds(&path, rel);
+    al_buf_adds(path, beneath(dir, whole.p));
+    al_buf_addc(path, 0);
+    if (check_pads(w, place, dir, whole.p, want, err) < 0)
+        return -1;
+    return check_names(w, path->p, place->shown, want, err);
+}
+
+int al_workspace_check_fd(const struct al_workspace *w, const struct al_place *place, int fd,
+                          enum al_want want, struct al_err *err)
+{
+    if (place->kind == AL_PLACE_SCRATCH)
+        return 0;
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return al_fail_errno(err, AL_INTERNAL, errno, "%s", place->shown);
+    const char *name = "";
     if (want == AL_WANT_WRITE && S_ISDIR(st.st_mode)) {
         const char *slash = strrchr(place->rel, '/');
-        al_buf_addf(&path, "/%s", slash ? slash + 1 : place->rel);
+        name = slash ? slash + 1 : place->rel;
     }
-    al_buf_addc(&path, 0);
-    return check_names(w, path.p, place->shown, want, err);
+    autobuf struct al_buf path = AL_BUF_INIT(MAX_PATH_BYTES * 3);
+    return check_real(w, place, fd, name, want, &path, err);
+}
+
+int al_workspace_check_write(const struct al_workspace *w, const struct al_place *place, int folder_fd,
+                             const char *rest, struct al_err *err)
+{
+    if (place->kind == AL_PLACE_SCRATCH)
+        return 0;
+    autobuf struct al_buf path = AL_BUF_INIT(MAX_PATH_BYTES * 3);
+    if (check_real(w, place, folder_fd, rest, AL_WANT_WRITE, &path, err) < 0)
+        return -1;
+    return al_workspace_check_repository(place->dir_fd, path.p, place->shown, err);
 }
 
 /* --- places --- */
@@ -325,7 +378,8 @@ static const char *shown_path(struct al_str path, struct al_arena *a)
     return z ? z : "the path";
 }
 
-static int fill(struct al_place *ret, int kind, int fd, struct al_str rel, struct al_str shown,
+/* path: how the place is named again; empty: as rel. */
+static int fill(struct al_place *ret, int kind, int fd, struct al_str rel, struct al_str path,
                 struct al_arena *a, struct al_err *err)
 {
     autobuf struct al_buf normal = AL_BUF_INIT(MAX_PATH_BYTES);
@@ -334,9 +388,18 @@ static int fill(struct al_place *ret, int kind, int fd, struct al_str rel, struc
     struct al_place place = {.dir_fd = fd};
     place.kind = (__typeof__(place.kind))kind;
     place.rel = al_arena_dup(a, al_buf_str(&normal));
-    place.shown = al_arena_dup(a, shown.n ? shown : al_buf_str(&normal));
-    if (!place.rel || !place.shown)
+    if (!place.rel)
         return too_long(err);
+    if (path.n)
+        place.path = al_arena_dup(a, path);
+    else if (al_str_starts(al_buf_str(&normal),
+                           SCRATCH_PREFIX)) /* a folder of that name, not the scratchpad */
+        place.path = al_arena_printf(a, "./%s", place.rel);
+    else
+        place.path = place.rel;
+    if (!place.path)
+        return too_long(err);
+    place.shown = shown_path(al_str_of(place.path), a);
     *ret = place;
     return 0;
 }
@@ -463,5 +526,14 @@ int al_workspace_resolve(const struct al_workspace *w, struct al_str path, enum 
         r = fill(ret, AL_PLACE_ADDED, root->fd, al_str_of(rel), al_str_of(absolute.p), a, err);
     else
         r = resolve_outside(w, absolute.p, path, want, outside_ok, a, ret, err);
-    return r < 0 ? -1 : check_names(w, ret->rel, ret->shown, want, err);
+    if (r < 0)
+        return -1;
+    autobuf struct al_buf real = AL_BUF_INIT(MAX_PATH_BYTES * 3);
+    if (root) {
+        al_buf_addf(&real, "%s/%s", root->real, ret->rel);
+        al_buf_addc(&real, 0);
+        if (check_pads(w, ret, root->real, real.p, want, err) < 0)
+            return -1;
+    }
+    return check_names(w, ret->rel, ret->shown, want, err);
 }

@@ -16,7 +16,8 @@ struct al_place {
     enum { AL_PLACE_WORKSPACE, AL_PLACE_ADDED, AL_PLACE_SCRATCH, AL_PLACE_OUTSIDE } kind;
     int dir_fd;        /* borrowed: open beneath it */
     const char *rel;   /* normalized, "." for the root of the place */
-    const char *shown; /* in the user's words, to put into results: "src/a.c", "scratch:plan.js", "/abs/in/added" */
+    const char *path;  /* for results: names the place again: "src/a.c", "scratch:plan.js", "./scratch:/x", "/abs/x" */
+    const char *shown; /* for messages: the same, hostile characters visible and not too much of it */
 };
 
 struct al_workspace;
@@ -24,6 +25,9 @@ struct al_workspace_opts {
     const char *cwd;                   /* NULL: current folder */
     const char *const *add_dirs;       /* NULL-terminated; NULL: none */
     const char *const *forbidden;      /* NULL-terminated: config and state folders; no root may hold or be one */
+    /* The folder of all scratchpads (al_scratch_root); NULL: none. Where it lies inside a root it is left alone there:
+     * scratchpads of other workspaces are nobody's here, the own one is reached as scratch:NAME. */
+    const char *scratchpads;
     const char *const *protect, *const *secret; /* NULL-terminated user patterns: "name" adds, "!name" lifts */
 };
 /* A cwd that is refused as a root ("/", the home folder, one that holds our config or state) is no failure: file tools
@@ -50,5 +54,15 @@ bool al_workspace_is_protected(const struct al_workspace *w, const char *rel);
  * write, fd may be the open parent folder of the place: its own last name is added. */
 int al_workspace_check_fd(const struct al_workspace *w, const struct al_place *place, int fd, enum al_want want,
                           struct al_err *err) AL_MUST_CHECK;
+/* Before anything is made: folder_fd is the deepest folder on the way to the place that exists, rest what comes after
+ * it. Also refuses what would make or change a git repository that is not in a .git folder (PATH_PROTECTED): git takes
+ * a bare one for the repository of whoever stands in it, and its config names programs to run. */
+int al_workspace_check_write(const struct al_workspace *w, const struct al_place *place, int folder_fd, const char *rest,
+                             struct al_err *err) AL_MUST_CHECK;
+/* Whether a part of the path is a name of a repository's parts: its check and write must not interleave with others. */
+bool al_workspace_names_repository(const char *rel);
+/* What listings and searches beneath an open folder leave out besides: the folder of scratchpads, relative to it.
+ * malloc'ed; NULL when it is not beneath. */
+char *al_workspace_left_out(const struct al_workspace *w, int folder_fd);
 
 #endif

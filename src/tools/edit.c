@@ -10,34 +10,49 @@
 
 #define LISTED_PLACES 10
 #define CLOSE_LINES 20000
+#define SEARCH_STEP (1u << 20)
 
 struct edit {
+    const atomic_bool *cancelled;
     struct al_str file;     /* its bytes */
     struct al_str from, to; /* bytes, in the file's own encoding and line ends */
     struct al_buf from_buf, to_buf;
     bool all;
-    size_t places[LISTED_PLACES]; /* offsets of the first occurrences */
-    size_t n_places;
+    size_t places[LISTED_PLACES]; /* offsets of the first occurrences; with all, of the first alone */
+    size_t n_places;              /* at most one more than are listed */
     size_t n_replaced;
 };
 
-static ptrdiff_t find_from(struct al_str s, struct al_str needle, size_t from)
+/* The first place of oldText at `from` or behind it, -1 when there is none or the call was cancelled. In
+ * steps, so that a cancel is seen soon; a step is no shorter than the text, whose preparation takes its
+ * length. */
+static ptrdiff_t find_from(const struct edit *e, size_t from)
 {
-    if (from + needle.n > s.n)
-        return -1;
-    const char *at = memmem(s.p + from, s.n - from, needle.p, needle.n);
-    return at ? at - s.p : -1;
+    size_t n = e->from.n, step = n > SEARCH_STEP ? n : SEARCH_STEP;
+    while (from + n <= e->file.n && !atomic_load(e->cancelled)) {
+        size_t left = e->file.n - from, window = left > step + n - 1 ? step + n - 1 : left;
+        const char *at = memmem(e->file.p + from, window, e->from.p, n);
+        if (at)
+            return at - e->file.p;
+        from += step;
+    }
+    return -1;
 }
 
-/* Occurrences that overlap count, since each could be the one that was meant. */
-static void count_places(struct edit *e)
+/* Occurrences that overlap count, since each could be the one that was meant. No more are looked for than the
+ * answer needs: each costs a pass over the file when they overlap. */
+static void find_places(struct edit *e)
 {
+    size_t wanted = e->all ? 1 : LISTED_PLACES + 1, from = 0;
     e->n_places = 0;
-    for (ptrdiff_t at = find_from(e->file, e->from, 0); at >= 0;
-         at = find_from(e->file, e->from, (size_t)at + 1)) {
+    while (e->n_places < wanted) {
+        ptrdiff_t at = find_from(e, from);
+        if (at < 0)
+            break;
         if (e->n_places < LISTED_PLACES)
             e->places[e->n_places] = (size_t)at;
         e->n_places++;
+        from = (size_t)at + 1;
     }
 }
 
@@ -50,12 +65,12 @@ static void to_crlf(struct al_buf *out, struct al_str s)
     }
 }
 
-static size_t line_of(struct al_str s, size_t at)
+static size_t count_lines(struct al_str s, size_t from, size_t to)
 {
-    size_t line = 1;
-    for (const char *p = s.p; (p = memchr(p, '\n', at - (size_t)(p - s.p))); p++)
-        line++;
-    return line;
+    size_t n = 0;
+    for (size_t i = from; i < to; i++)
+        n += s.p[i] == '\n';
+    return n;
 }
 
 /* A file that is no UTF-8 was shown as windows-1252: what the model sends back is turned into its bytes
@@ -87,7 +102,7 @@ static void match_line_ends(struct edit *e)
     e->to_buf = to;
     e->from = al_buf_str(&e->from_buf);
     e->to = al_buf_str(&e->to_buf);
-    count_places(e);
+    find_places(e);
 }
 
 static struct al_str first_line(struct al_str s)
@@ -102,12 +117,12 @@ static struct al_str first_line(struct al_str s)
 }
 
 /* The line that looks most like the first one of oldText. 0: none is near. */
-static size_t closest_line(struct al_str file, struct al_str wanted, struct al_str *ret_line)
+static size_t closest_line(const struct edit *e, struct al_str wanted, struct al_str *ret_line)
 {
-    struct al_str line;
+    struct al_str file = e->file, line;
     size_t best = 0, n = 0;
     unsigned best_distance = (unsigned)(wanted.n < 64 ? wanted.n : 64) / 2 + 1;
-    while (n < CLOSE_LINES && al_tool_next_line(&file, &line)) {
+    while (n < CLOSE_LINES && !atomic_load(e->cancelled) && al_tool_next_line(&file, &line)) {
         n++;
         line = al_str_trim(line);
         unsigned d = al_str_eq(line, wanted) ? 0 : 1 + al_str_distance(line, wanted);
@@ -125,7 +140,7 @@ static size_t closest_line(struct al_str file, struct al_str wanted, struct al_s
 static int fail_not_found(struct edit *e, const char *shown, struct al_err *err)
 {
     struct al_str wanted = first_line(e->from), line = {0};
-    size_t at = wanted.n > 0 ? closest_line(e->file, wanted, &line) : 0;
+    size_t at = wanted.n > 0 ? closest_line(e, wanted, &line) : 0;
     al_fail(err, AL_TOOL_ERROR, "%s: oldText is not in the file", shown);
     if (at == 0)
         return al_hint(err, "read the file again and copy oldText from it");
@@ -142,17 +157,24 @@ static int fail_not_found(struct edit *e, const char *shown, struct al_err *err)
 static int fail_many(struct edit *e, const char *shown, struct al_err *err)
 {
     autobuf struct al_buf lines = AL_BUF_INIT(1024);
-    for (size_t i = 0; i < e->n_places && i < LISTED_PLACES; i++)
-        al_buf_addf(&lines, "%s%zu", i > 0 ? ", " : "", line_of(e->file, e->places[i]));
-    al_fail(err, AL_TOOL_ERROR, "%s: oldText is there %zu times, at lines %.*s%s", shown, e->n_places,
-            AL_FMT(al_buf_str(&lines)), e->n_places > LISTED_PLACES ? ", …" : "");
+    size_t line = 1, counted = 0;
+    for (size_t i = 0; i < e->n_places && i < LISTED_PLACES; i++) {
+        line += count_lines(e->file, counted, e->places[i]);
+        counted = e->places[i];
+        al_buf_addf(&lines, "%s%zu", i > 0 ? ", " : "", line);
+    }
+    bool more = e->n_places > LISTED_PLACES;
+    al_fail(err, AL_TOOL_ERROR, "%s: oldText is there %s%zu times, at lines %.*s%s", shown,
+            more ? "more than " : "", more ? LISTED_PLACES : e->n_places, AL_FMT(al_buf_str(&lines)),
+            more ? ", …" : "");
     return al_hint(err, "take more of its surroundings into oldText, or set replaceAll");
 }
 
+/* Occurrences do not overlap here, so that all searches together pass over the file once. */
 static void replace(struct edit *e, struct al_buf *out)
 {
     size_t done = 0;
-    for (ptrdiff_t at = find_from(e->file, e->from, 0); at >= 0; at = find_from(e->file, e->from, done)) {
+    for (ptrdiff_t at = find_from(e, 0); at >= 0; at = find_from(e, done)) {
         al_buf_add(out, e->file.p + done, (size_t)at - done);
         al_buf_add_str(out, e->to);
         done = (size_t)at + e->from.n;
@@ -196,8 +218,10 @@ static int edit_apply(struct al_call *call, struct al_target *t, struct edit *e,
     const char *shown = t->place.shown;
     if (match_encoding(e, shown, err) < 0)
         return -1;
-    count_places(e);
+    find_places(e);
     match_line_ends(e);
+    if (atomic_load(e->cancelled))
+        return al_fail(err, AL_CANCELLED, "%s: was cancelled before it was written", shown);
     if (e->n_places == 0)
         return fail_not_found(e, shown, err);
     if (e->n_places > 1 && !e->all)
@@ -210,35 +234,34 @@ static int edit_apply(struct al_call *call, struct al_target *t, struct edit *e,
     if (al_target_write(call, t, al_buf_str(&out), sha, err) < 0)
         return -1;
     al_buf_addf(&call->text, "edited %s: %zu replacement%s, the first at line %zu (sha256 %s)\n", shown,
-                e->n_replaced, e->n_replaced == 1 ? "" : "s", line_of(e->file, e->places[0]), sha);
+                e->n_replaced, e->n_replaced == 1 ? "" : "s", 1 + count_lines(e->file, 0, e->places[0]), sha);
     return 0;
 }
 
-static int edit_now(struct al_call *call, struct al_target *t, struct edit *e, struct al_buf *file,
-                    struct al_err *err)
+static int edit_now(struct al_call *call, struct edit *e, struct al_err *err)
 {
+    autotarget struct al_target t = AL_TARGET_INIT;
+    autobuf struct al_buf file = AL_BUF_INIT(AL_TOOL_FILE_MAX);
     e->from = al_json_get_text(call->args, "oldText");
     e->to = al_json_get_text(call->args, "newText");
     e->all = al_json_is_true(al_json_get(call->args, "replaceAll"));
+    e->cancelled = &call->cancelled;
     if (e->to.n > AL_TOOL_FILE_MAX || e->from.n > AL_TOOL_FILE_MAX)
         return al_fail(err, AL_TOOL_INPUT_INVALID, "oldText or newText is over %u MiB",
                        AL_TOOL_FILE_MAX >> 20);
     if (al_str_eq(e->from, e->to))
         return al_fail(err, AL_TOOL_INPUT_INVALID, "oldText and newText are the same");
-    if (read_target(call, t, file, err) < 0)
+    if (read_target(call, &t, &file, err) < 0)
         return -1;
-    e->file = al_buf_str(file);
-    return edit_apply(call, t, e, err);
+    e->file = al_buf_str(&file);
+    return edit_apply(call, &t, e, err);
 }
 
 static void edit_work(struct al_call *call)
 {
-    struct al_target t = {.fd = -1};
     struct edit e = {.from_buf = AL_BUF_INIT(AL_TOOL_FILE_MAX), .to_buf = AL_BUF_INIT(AL_TOOL_FILE_MAX)};
-    autobuf struct al_buf file = AL_BUF_INIT(AL_TOOL_FILE_MAX);
-    if (edit_now(call, &t, &e, &file, &call->err) < 0)
+    if (edit_now(call, &e, &call->err) < 0)
         al_buf_clear(&call->structured);
-    al_target_fini(&t);
     al_buf_free(&e.from_buf);
     al_buf_free(&e.to_buf);
 }

@@ -25,9 +25,9 @@ static size_t write_names(struct al_call *call, const struct al_listing *l, stru
     autobuf struct al_buf name = AL_BUF_INIT(16384);
     size_t i = page.offset, chars = 0, shown = 0;
     bool text_open = true;
-    for (; i < l->n_names && i - page.offset < page.limit; i++) {
+    for (; i < l->n_names && i - page.offset < page.limit && !atomic_load(&call->cancelled); i++) {
         al_buf_clear(&name);
-        al_tool_place_prefix(&l->place, &name);
+        al_tool_place_prefix(&l->place, l->names[i], &name);
         al_buf_add_str(&name, l->names[i]);
         struct al_str s = al_buf_str(&name);
         if (call->structured.n + al_tool_json_cost(s) + 16 > AL_TOOL_JSON_ROOM)

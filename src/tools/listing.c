@@ -21,6 +21,7 @@ static void listing_free(struct al_listing *l)
     l->call->impl = NULL;
     al_close(&l->dir_fd);
     al_globs_free(l->globs);
+    free(l->left_out);
     al_buf_free(&l->raw);
     free(l->names);
     free(l);
@@ -172,6 +173,7 @@ static int rg_start(struct al_listing *l, struct al_err *err)
         al_tool_program(l->call, "rg", "apt install ripgrep (or your system's package of it)", err);
     if (!rg)
         return -1;
+    const char *left_out = al_tool_left_out_glob(l->left_out, &l->call->arena);
     const char *argv[] = {"rg",
                           "--no-config",
                           "--files",
@@ -183,6 +185,7 @@ static int rg_start(struct al_listing *l, struct al_err *err)
                           "--glob=!.git",
                           "--glob=!node_modules",
                           "--glob=!.alisio-tmp-*",
+                          left_out ? left_out : "--glob=!.alisio-tmp-*",
                           l->hidden ? "--hidden" : "--no-hidden",
                           "--",
                           "./",
@@ -214,15 +217,20 @@ void al_listing_start(struct al_call *call, struct al_str path, struct al_str gl
         al_tool_place(call, path, AL_WANT_LIST, &l->place, &err) < 0 ||
         al_tool_open_folder(call, &l->place, &l->dir_fd, &err) < 0) {
         fail_listing(l, &err);
-    } else if (l->place.kind == AL_PLACE_SCRATCH) {
-        al_work_start(al_core_loop(call->core), walk_and_work, work_done, l);
-    } else if (rg_start(l, &err) < 0) {
-        fail_listing(l, &err);
+        return;
     }
+    l->left_out = al_workspace_left_out(al_core_workspace(call->core), l->dir_fd);
+    if (l->place.kind == AL_PLACE_SCRATCH)
+        al_work_start(al_core_loop(call->core), walk_and_work, work_done, l);
+    else if (rg_start(l, &err) < 0)
+        fail_listing(l, &err);
 }
 
-static int by_name(const void *a, const void *b)
+/* A sort that nobody waits for any more ends at once, in whatever order. */
+static int by_name(const void *a, const void *b, void *cancelled)
 {
+    if (atomic_load((atomic_bool *)cancelled))
+        return 0;
     return al_str_cmp(*(const struct al_str *)a, *(const struct al_str *)b);
 }
 
@@ -246,10 +254,12 @@ int al_listing_sort(struct al_listing *l, struct al_err *err)
         }
         if (atomic_load(&l->call->cancelled))
             return al_fail(err, AL_CANCELLED, "listing files was cancelled");
+        if (al_tool_is_left_out(l->left_out, name))
+            continue;
         if (name.n > 0 && (!l->globs || al_globs_match(l->globs, name)))
             l->names[l->n_names++] = name;
     }
     if (l->n_names > 0)
-        qsort(l->names, l->n_names, sizeof(*l->names), by_name);
+        qsort_r(l->names, l->n_names, sizeof(*l->names), by_name, &l->call->cancelled);
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <unistd.h>
 
 bool al_tool_is_scratch(struct al_str path)
@@ -83,21 +84,39 @@ int al_tool_open_folder(struct al_call *call, const struct al_place *place, int 
     return 0;
 }
 
-void al_tool_place_prefix(const struct al_place *place, struct al_buf *out)
+void al_tool_place_prefix(const struct al_place *place, struct al_str name, struct al_buf *out)
 {
     bool root = strcmp(place->rel, ".") == 0;
-    if (place->kind == AL_PLACE_SCRATCH) {
+    if (root && place->kind == AL_PLACE_SCRATCH) {
         al_buf_adds(out, "scratch:");
-        if (!root)
-            al_buf_addf(out, "%s/", place->rel);
-    } else if (place->kind == AL_PLACE_WORKSPACE) {
-        if (!root)
-            al_buf_addf(out, "%s/", place->rel);
+    } else if (root && place->kind == AL_PLACE_WORKSPACE) {
+        if (al_tool_is_scratch(name))
+            al_buf_adds(out, "./");
     } else {
-        al_buf_adds(out, place->shown);
+        al_buf_adds(out, place->path);
         if (!al_str_ends(al_buf_str(out), "/"))
             al_buf_addc(out, '/');
     }
+}
+
+bool al_tool_is_left_out(const char *left_out, struct al_str name)
+{
+    size_t n = left_out ? strlen(left_out) : 0;
+    return n > 0 && al_str_starts(name, left_out) && (name.n == n || name.p[n] == '/');
+}
+
+const char *al_tool_left_out_glob(const char *left_out, struct al_arena *a)
+{
+    if (!left_out)
+        return NULL;
+    autobuf struct al_buf b = AL_BUF_INIT(2 * PATH_MAX + 16);
+    al_buf_adds(&b, "--glob=!/");
+    for (const char *c = left_out; *c; c++) {
+        if (strchr("*?[]{}\\!", *c))
+            al_buf_addc(&b, '\\');
+        al_buf_addc(&b, *c);
+    }
+    return al_buf_failed(&b) ? NULL : al_arena_dup(a, al_buf_str(&b));
 }
 
 const char *al_tool_program(struct al_call *call, const char *name, const char *install, struct al_err *err)

@@ -227,7 +227,9 @@ static char *from_folder(struct run *r, struct al_str command)
 
 static int find_program(struct run *r, struct al_str command, struct al_err *err)
 {
-    r->named = al_arena_printf(&r->call->arena, "%.*s", AL_FMT(al_utf8_head(command, 200)));
+    autobuf struct al_buf shown = AL_BUF_INIT(4096);
+    al_text_visible(&shown, al_utf8_head(command, 200), false);
+    r->named = al_arena_dup(&r->call->arena, al_buf_str(&shown));
     if (command.n == 0 || command.n >= PATH_MAX || memchr(command.p, 0, command.n) || !r->named)
         return al_fail(err, AL_TOOL_INPUT_INVALID, "/command: is no name of a program");
     r->program = memchr(command.p, '/', command.n) ? from_folder(r, command) : look_up(command);

@@ -1,7 +1,6 @@
 /* read_file and read_files. */
 #include "tools/tools_int.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "os/fd.h"
 
@@ -33,10 +32,10 @@ static int read_one(struct al_call *call, struct al_str path, const struct read_
     return al_scan_file(fd, place->shown, &req, ret, err);
 }
 
-static void write_scan(struct al_jw *w, const char *shown, uint64_t start_line, const struct al_scan *s)
+static void write_scan(struct al_jw *w, const char *path, uint64_t start_line, const struct al_scan *s)
 {
     al_jw_obj(w);
-    al_jw_kstrz(w, "path", shown);
+    al_jw_kstrz(w, "path", path);
     al_jw_kstrz(w, "sha256", s->sha256[0] ? s->sha256 : NULL);
     al_jw_kstr(w, "text", al_buf_str(&s->text));
     al_jw_kint(w, "startLine", (int64_t)start_line);
@@ -57,9 +56,10 @@ static void write_scan(struct al_jw *w, const char *shown, uint64_t start_line, 
     al_jw_end(w);
 }
 
-static void text_head(struct al_buf *out, const char *shown, const struct al_scan *s)
+static void text_head(struct al_buf *out, const char *path, const struct al_scan *s)
 {
-    al_buf_addf(out, "%s: ", shown);
+    al_text_visible(out, al_str_of(path), false);
+    al_buf_adds(out, ": ");
     if (s->total_lines >= 0)
         al_buf_addf(out, "%lld line%s, ", (long long)s->total_lines, s->total_lines == 1 ? "" : "s");
     al_text_bytes(out, s->bytes);
@@ -110,8 +110,8 @@ static void read_file_work(struct al_call *call)
         0) {
         struct al_jw w;
         al_jw_init(&w, &call->structured);
-        write_scan(&w, place.shown, o.start_line, &s);
-        text_head(&call->text, place.shown, &s);
+        write_scan(&w, place.path, o.start_line, &s);
+        text_head(&call->text, place.path, &s);
         text_lines(&call->text, &s, o.start_line, text_line_limit(&o), AL_TOOL_TEXT_CHARS);
     }
     al_scan_fini(&s);
@@ -134,9 +134,8 @@ struct many {
     bool full;        /* the result holds no more */
 };
 
-static void write_error(struct many *m, const char *shown, const struct al_err *err)
+static void write_error(struct many *m, struct al_str path, const struct al_err *err)
 {
-    struct al_str path = al_str_of(shown);
     al_jw_obj(&m->w);
     al_jw_kstr(&m->w, "path", al_tool_fit_json(path, 8192));
     al_jw_key(&m->w, "error");
@@ -146,16 +145,18 @@ static void write_error(struct many *m, const char *shown, const struct al_err *
     al_jw_end(&m->w);
     al_jw_end(&m->w);
     m->failed++;
-    if (m->text_left > 0)
-        al_buf_addf(&m->call->text, "%s: %s: %s\n\n", shown, al_code_name(err->code), err->msg);
+    if (m->text_left == 0)
+        return;
+    al_text_visible(&m->call->text, al_utf8_head(path, 1000), false);
+    al_buf_addf(&m->call->text, ": %s: %s\n\n", al_code_name(err->code), err->msg);
 }
 
-static void text_one(struct many *m, const char *shown, const struct al_scan *s)
+static void text_one(struct many *m, const char *path, const struct al_scan *s)
 {
     struct al_buf *out = &m->call->text;
     size_t before = out->n, left = m->n - m->done;
     size_t share = m->text_left / (left > 0 ? left : 1);
-    text_head(out, shown, s);
+    text_head(out, path, s);
     text_lines(out, s, m->opts.start_line, text_line_limit(&m->opts), share > 500 ? share : 500);
     al_buf_addc(out, '\n');
     size_t used = al_utf8_count((struct al_str){out->p + before, out->n - before});
@@ -175,14 +176,13 @@ static void read_next(struct many *m, struct al_str path)
     struct al_scan s = {0};
     size_t room = AL_CALL_MAX_RESULT - used - 2 * AL_TOOL_JSON_SLACK;
     if (read_one(m->call, path, &m->opts, room, &place, &s, &err) < 0) {
-        autofree char *shown = al_xdup(path.p, path.n);
-        write_error(m, shown, &err);
+        write_error(m, path, &err);
     } else if (s.lines == 0 && s.truncated) {
         m->full = true;
     } else {
-        write_scan(&m->w, place.shown, m->opts.start_line, &s);
+        write_scan(&m->w, place.path, m->opts.start_line, &s);
         if (m->text_left > 0)
-            text_one(m, place.shown, &s);
+            text_one(m, place.path, &s);
     }
     m->done += !m->full;
     al_scan_fini(&s);
@@ -235,7 +235,7 @@ static void read_glob_work(struct al_call *call)
         many_begin(&m, call, n);
         for (size_t i = 0; i < n && !m.full; i++) {
             al_buf_clear(&path);
-            al_tool_place_prefix(&l->place, &path);
+            al_tool_place_prefix(&l->place, l->names[i], &path);
             al_buf_add_str(&path, l->names[i]);
             read_next(&m, al_buf_str(&path));
         }

@@ -22,6 +22,7 @@ struct search {
     struct al_call *call;
     struct al_place place;
     int dir_fd;
+    char *left_out; /* of that folder, see al_workspace_left_out; owned */
     struct al_globs *globs;
     struct al_buf input; /* the one file to search, when path names a file */
     bool one_file;
@@ -47,6 +48,7 @@ static void search_free(struct search *s)
     s->call->impl = NULL;
     al_close(&s->dir_fd);
     al_globs_free(s->globs);
+    free(s->left_out);
     al_buf_free(&s->input);
     al_buf_free(&s->out);
     al_buf_free(&s->err);
@@ -86,6 +88,8 @@ static bool file_is_shown(const struct search *s, struct al_arena *a, const char
     struct al_workspace *w = al_core_workspace(s->call->core);
     bool hidden = al_json_is_true(al_json_get(s->call->args, "hidden")) || s->place.kind == AL_PLACE_SCRATCH;
     if (s->globs && (!al_globs_match(s->globs, al_str_of(path)) || (!hidden && has_hidden_part(path))))
+        return false;
+    if (al_tool_is_left_out(s->left_out, al_str_of(path)))
         return false;
     struct al_place place = s->place;
     place.rel = strcmp(place.rel, ".") == 0 ? path : al_arena_printf(a, "%s/%s", place.rel, path);
@@ -192,9 +196,9 @@ static bool add_hit(struct search *s, const struct hit *h, const struct hit *bef
     if (new_file) {
         al_buf_clear(&v->path);
         if (s->one_file) {
-            al_buf_adds(&v->path, s->place.shown);
+            al_buf_adds(&v->path, s->place.path);
         } else {
-            al_tool_place_prefix(&s->place, &v->path);
+            al_tool_place_prefix(&s->place, (struct al_str){h->path, h->n_path}, &v->path);
             al_buf_add(&v->path, h->path, h->n_path);
         }
         v->files++;
@@ -236,7 +240,8 @@ static void write_result(struct search *s)
     al_jw_obj(&w);
     al_jw_key(&w, "matches");
     al_jw_arr(&w);
-    while (i < n && i < s->max_matches && add_hit(s, &hits[i], i > 0 ? &hits[i - 1] : NULL, &w, &v))
+    while (i < n && i < s->max_matches && !atomic_load(&call->cancelled) &&
+           add_hit(s, &hits[i], i > 0 ? &hits[i - 1] : NULL, &w, &v))
         i++;
     al_jw_end(&w);
     bool more = i < n || s->out_truncated || s->timed_out;
@@ -370,9 +375,10 @@ static void arg(struct args *a, const char *z)
 static void exclude_secrets(const struct search *s, struct args *a)
 {
     static const char *const names[][2] = {
-        {"a.pem", "--glob=!*.pem"},   {"a.key", "--glob=!*.key"},   {"a.kdbx", "--glob=!*.kdbx"},
-        {".npmrc", "--glob=!.npmrc"}, {".netrc", "--glob=!.netrc"}, {".pypirc", "--glob=!.pypirc"},
-        {".env", "--glob=!.env"},
+        {"a.pem", "--glob=!*.pem"},   {"a.key", "--glob=!*.key"},
+        {"a.kdbx", "--glob=!*.kdbx"}, {".npmrc", "--glob=!.npmrc"},
+        {".netrc", "--glob=!.netrc"}, {".pypirc", "--glob=!.pypirc"},
+        {".env", "--glob=!.env"},     {".git-credentials", "--glob=!.git-credentials"},
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (al_workspace_is_secret(al_core_workspace(s->call->core), names[i][0]))
@@ -423,6 +429,9 @@ static void build_args(struct search *s, struct args *a)
         arg(a, "--glob=!node_modules");
         arg(a, "--glob=!.alisio-tmp-*");
         exclude_secrets(s, a);
+        const char *left_out = al_tool_left_out_glob(s->left_out, &call->arena);
+        if (left_out)
+            arg(a, left_out);
         const char *type = glob_type(s, al_json_get_text(call->args, "glob"));
         if (type) {
             arg(a, type);
@@ -446,8 +455,12 @@ static int open_target(struct search *s, struct al_str path, struct al_err *err)
     struct stat st;
     if (al_path_open(s->place.dir_fd, s->place.rel, O_PATH, 0, s->place.shown, &look, err) < 0)
         return -1;
-    if (fstat(look, &st) == 0 && S_ISDIR(st.st_mode))
-        return al_tool_open_folder(call, &s->place, &s->dir_fd, err);
+    if (fstat(look, &st) == 0 && S_ISDIR(st.st_mode)) {
+        if (al_tool_open_folder(call, &s->place, &s->dir_fd, err) < 0)
+            return -1;
+        s->left_out = al_workspace_left_out(al_core_workspace(call->core), s->dir_fd);
+        return 0;
+    }
     if (al_tool_open_file(call, &s->place, &fd, &st, err) < 0)
         return -1;
     s->one_file = true;

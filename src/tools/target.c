@@ -1,6 +1,7 @@
 #include "tools/write_int.h"
 
 #include "base/ident.h"
+#include "base/mem.h"
 #include "core/scratch.h"
 #include "os/fd.h"
 #include "os/path.h"
@@ -8,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -127,18 +129,54 @@ static uint64_t growth(const struct al_target *t, size_t n)
     return n > old ? n - old : 0;
 }
 
-static int write_there(struct al_call *call, const struct al_target *t, struct al_str content,
-                       struct al_err *err)
+/* The deepest folder on the way that exists, and what of the path comes after it. */
+static int open_deepest(const struct al_place *place, int *ret_fd, const char **ret_rest, struct al_err *err)
 {
+    autofree char *folder = al_xstrdup(place->rel);
+    for (;;) {
+        char *slash = strrchr(folder, '/');
+        if (slash)
+            *slash = 0;
+        if (al_path_open(place->dir_fd, slash ? folder : ".", O_PATH | O_DIRECTORY, 0, place->shown, ret_fd,
+                         err) == 0) {
+            *ret_rest = slash ? place->rel + strlen(folder) + 1 : place->rel;
+            return 0;
+        }
+        if (err->code != AL_NOT_FOUND || !slash)
+            return -1;
+        al_err_clear(err);
+    }
+}
+
+/* Names are checked before anything is made, and again where the folder really is when it is open. */
+static int write_checked(struct al_call *call, const struct al_target *t, struct al_str content,
+                         struct al_err *err)
+{
+    const struct al_workspace *w = al_core_workspace(call->core);
     const struct al_place *place = &t->place;
-    autofd int parent = -1;
-    const char *name;
+    autofd int deepest = -1, parent = -1;
+    const char *rest, *name;
+    if (open_deepest(place, &deepest, &rest, err) < 0 ||
+        al_workspace_check_write(w, place, deepest, rest, err) < 0)
+        return -1;
     if (al_path_open_parent(place->dir_fd, place->rel, true, place->shown, &parent, &name, err) < 0 ||
-        al_workspace_check_fd(al_core_workspace(call->core), place, parent, AL_WANT_WRITE, err) < 0 ||
-        recheck(call, t, parent, name, err) < 0)
+        al_workspace_check_write(w, place, parent, name, err) < 0 || recheck(call, t, parent, name, err) < 0)
         return -1;
     mode_t mode = place->kind == AL_PLACE_SCRATCH ? 0600 : 0644;
     return al_path_write_atomic(parent, name, content, mode, place->shown, err);
+}
+
+static int write_there(struct al_call *call, const struct al_target *t, struct al_str content,
+                       struct al_err *err)
+{
+    /* Two runs must not each add one part of a repository while the other looks. */
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    if (!al_workspace_names_repository(t->place.rel))
+        return write_checked(call, t, content, err);
+    pthread_mutex_lock(&lock);
+    int r = write_checked(call, t, content, err);
+    pthread_mutex_unlock(&lock);
+    return r;
 }
 
 int al_target_write(struct al_call *call, const struct al_target *t, struct al_str content, char ret_sha[65],
@@ -149,6 +187,8 @@ int al_target_write(struct al_call *call, const struct al_target *t, struct al_s
     uint64_t more = growth(t, content.n);
     if (strcmp(place->rel, ".") == 0)
         return al_fail(err, AL_INVALID_INPUT, "%s: is a folder", place->shown);
+    if (atomic_load(&call->cancelled))
+        return al_fail(err, AL_CANCELLED, "%s: was cancelled before it was written", place->shown);
     if (scratch && al_scratch_reserve(scratch, more, err) < 0)
         return -1;
     int r = write_there(call, t, content, err);
@@ -160,7 +200,7 @@ int al_target_write(struct al_call *call, const struct al_target *t, struct al_s
     struct al_jw w;
     al_jw_init(&w, &call->structured);
     al_jw_obj(&w);
-    al_jw_kstrz(&w, "path", place->shown);
+    al_jw_kstrz(&w, "path", place->path);
     al_jw_kstrz(&w, "sha256", ret_sha);
     al_jw_kint(&w, "bytes", (int64_t)content.n);
     al_jw_kbool(&w, "created", !t->exists);

@@ -36,8 +36,13 @@ int al_tool_open_file(struct al_call *call, const struct al_place *place, int *r
 int al_tool_open_folder(struct al_call *call, const struct al_place *place, int *ret_fd,
                         struct al_err *err) AL_MUST_CHECK;
 /* What to put before a name found beneath a folder so that the result can be passed to other tools: "src/".
+ * name: that name, since a folder "scratch:" of the workspace is not the scratchpad. */
+void al_tool_place_prefix(const struct al_place *place, struct al_str name, struct al_buf *out);
+/* What of a name found beneath it belongs to nobody here: al_workspace_left_out of the folder. May be NULL.
  */
-void al_tool_place_prefix(const struct al_place *place, struct al_buf *out);
+bool al_tool_is_left_out(const char *left_out, struct al_str name);
+/* The same for rg: "--glob=!/…", in the arena; NULL: nothing is left out. */
+const char *al_tool_left_out_glob(const char *left_out, struct al_arena *a);
 bool al_tool_is_scratch(struct al_str path);
 /* The al_tool.scratch_only of tools whose argument `path` says where they write. */
 bool al_tool_path_is_scratch(const struct al_json *args);
@@ -116,6 +121,7 @@ struct al_listing {
     struct al_call *call;
     struct al_place place;
     int dir_fd;             /* owned */
+    char *left_out;         /* owned, may be NULL: al_workspace_left_out of the folder */
     struct al_globs *globs; /* owned, may be NULL */
     bool hidden;
     struct al_child *child;

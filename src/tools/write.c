@@ -39,24 +39,27 @@ static int hash_file(struct al_call *call, const struct al_target *t, char ret[6
     }
     int eno = errno;
     al_sha256_end(h, ret);
+    if (atomic_load(&call->cancelled))
+        return al_fail(err, AL_CANCELLED, "%s: was cancelled before it was written", t->place.shown);
     return n < 0 ? al_fail_errno(err, AL_TOOL_ERROR, eno, "%s: cannot be read", t->place.shown) : 0;
 }
 
-static int write_now(struct al_call *call, struct al_target *t, struct al_err *err)
+static int write_now(struct al_call *call, struct al_err *err)
 {
+    autotarget struct al_target t = AL_TARGET_INIT;
     struct al_str content = al_json_get_text(call->args, "content");
     const struct al_json *want = al_json_get(call->args, "expectedHash");
     char actual[65] = "", sha[65];
     if (content.n > AL_TOOL_FILE_MAX)
         return al_fail(err, AL_TOOL_INPUT_INVALID, "/content: is %zu bytes; at most %u fit", content.n,
                        AL_TOOL_FILE_MAX);
-    if (al_target_open(call, t, err) < 0)
+    if (al_target_open(call, &t, err) < 0)
         return -1;
-    if (want && al_json_is_string(want) && t->exists && hash_file(call, t, actual, err) < 0)
+    if (want && al_json_is_string(want) && t.exists && hash_file(call, &t, actual, err) < 0)
         return -1;
-    if (al_target_check_hash(call, t, actual, err) < 0 || al_target_write(call, t, content, sha, err) < 0)
+    if (al_target_check_hash(call, &t, actual, err) < 0 || al_target_write(call, &t, content, sha, err) < 0)
         return -1;
-    al_buf_addf(&call->text, "%s %s (", t->exists ? "wrote" : "created", t->place.shown);
+    al_buf_addf(&call->text, "%s %s (", t.exists ? "wrote" : "created", t.place.shown);
     al_text_bytes(&call->text, content.n);
     al_buf_addf(&call->text, ", sha256 %s)\n", sha);
     return 0;
@@ -64,10 +67,8 @@ static int write_now(struct al_call *call, struct al_target *t, struct al_err *e
 
 static void write_work(struct al_call *call)
 {
-    struct al_target t;
-    if (write_now(call, &t, &call->err) < 0)
+    if (write_now(call, &call->err) < 0)
         al_buf_clear(&call->structured);
-    al_target_fini(&t);
 }
 
 static void write_start(struct al_call *call)

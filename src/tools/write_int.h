@@ -13,6 +13,12 @@ struct al_target {
     bool exists;
     int fd; /* open for reading when it exists; owned */
 };
+#define AL_TARGET_INIT \
+    {                  \
+        .fd = -1       \
+    }
+/* Closed at the end of the scope, whatever came before it was opened. */
+#define autotarget __attribute__((cleanup(al_target_fini)))
 
 /* Finds it, follows a link at its end, checks the real name. Nothing is made. */
 int al_target_open(struct al_call *call, struct al_target *ret, struct al_err *err) AL_MUST_CHECK;
@@ -20,7 +26,8 @@ void al_target_fini(struct al_target *t);
 /* The argument expectedHash against what is there: absent, null (must be new) or a hash. */
 int al_target_check_hash(struct al_call *call, const struct al_target *t, const char *actual,
                          struct al_err *err) AL_MUST_CHECK;
-/* Writes, unless the file changed since it was opened; fills the structured value. */
+/* Writes, unless the file changed since it was opened or the call was cancelled; fills the structured value.
+ */
 int al_target_write(struct al_call *call, const struct al_target *t, struct al_str content, char ret_sha[65],
                     struct al_err *err) AL_MUST_CHECK;
 

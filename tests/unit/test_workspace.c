@@ -138,7 +138,8 @@ static void a_path_is_mapped_to_its_place(void **state)
         {"../ws/b", AL_PLACE_WORKSPACE, "b", "b"},
         {".", AL_PLACE_WORKSPACE, ".", "."},
         {"src/", AL_PLACE_WORKSPACE, "src", "src"},
-        {"./scratch:x", AL_PLACE_WORKSPACE, "scratch:x", "scratch:x"},
+        {"./scratch:x", AL_PLACE_WORKSPACE, "scratch:x", "./scratch:x"},
+        {"src/scratch:x", AL_PLACE_WORKSPACE, "src/scratch:x", "src/scratch:x"},
         {"~/x", AL_PLACE_WORKSPACE, "~/x", "~/x"},
         {"../more/x", AL_PLACE_ADDED, "x", NULL},
     };
@@ -148,9 +149,14 @@ static void a_path_is_mapped_to_its_place(void **state)
             fail_msg("%s", cases[i].path);
         assert_int_equal(p.kind, cases[i].kind);
         assert_string_equal(p.rel, cases[i].rel);
-        if (cases[i].shown)
+        if (cases[i].shown) {
+            assert_string_equal(p.path, cases[i].shown);
             assert_string_equal(p.shown, cases[i].shown);
+        }
     }
+    assert_int_equal(resolve(t, "a\n\x1b[31mb", AL_WANT_READ, false, &p, NULL), AL_OK);
+    assert_string_equal(p.path, "a\n\x1b[31mb");
+    assert_null(strpbrk(p.shown, "\n\x1b"));
     autofree char *inside = join(t->ws, "src/./a.c"), *added = join(t->more, "sub/x");
     assert_int_equal(resolve(t, inside, AL_WANT_READ, false, &p, NULL), AL_OK);
     assert_int_equal(p.kind, AL_PLACE_WORKSPACE);
@@ -159,7 +165,7 @@ static void a_path_is_mapped_to_its_place(void **state)
     assert_int_equal(resolve(t, added, AL_WANT_WRITE, false, &p, NULL), AL_OK);
     assert_int_equal(p.kind, AL_PLACE_ADDED);
     assert_string_equal(p.rel, "sub/x");
-    assert_string_equal(p.shown, added);
+    assert_string_equal(p.path, added);
     assert_int_equal(resolve(t, t->ws, AL_WANT_LIST, false, &p, NULL), AL_OK);
     assert_string_equal(p.rel, ".");
 }

@@ -1,6 +1,6 @@
 add_library(tools_world STATIC ${CMAKE_SOURCE_DIR}/tests/unit/tools_world.c)
 target_include_directories(tools_world PUBLIC ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(tools_world PUBLIC al_tools al_flags cmocka)
-foreach(part files search git process)
+foreach(part files write search git process)
   al_test(test_tools_${part} SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_tools_${part}.c LINK tools_world TIMEOUT 120)
 endforeach()

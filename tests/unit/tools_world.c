@@ -56,7 +56,10 @@ void world_open(struct world *w, const struct world_opts *o)
     assert_true(mkdir(home, 0700) == 0 || errno == EEXIST);
     snprintf(cwd, sizeof cwd, "%s/%s", w->work, o->sub ? o->sub : "");
     setenv("ALISIO_CONFIG_HOME", home, 1);
-    setenv("ALISIO_TMPDIR", w->dir, 1);
+    autofree char *tmp = NULL;
+    assert_true(
+        asprintf(&tmp, "%s/%s", o->scratch_in ? w->work : w->dir, o->scratch_in ? o->scratch_in : "") > 0);
+    setenv("ALISIO_TMPDIR", tmp, 1);
     setenv("HOME", w->dir, 1);
     unsetenv("XDG_CONFIG_HOME");
     if (!o->keep_path)

@@ -18,10 +18,11 @@ struct world {
 
 struct world_opts {
     struct al_policy policy;
-    const char *source; /* NULL: "mcp" */
-    const char *config; /* config.json; NULL: {} */
-    const char *sub;    /* the workspace is this folder of work */
-    bool keep_path;     /* PATH stays as it is; else it is set to /usr/bin:/bin */
+    const char *source;     /* NULL: "mcp" */
+    const char *config;     /* config.json; NULL: {} */
+    const char *sub;        /* the workspace is this folder of work */
+    const char *scratch_in; /* scratchpads lie in this folder of work; NULL: beside it */
+    bool keep_path;         /* PATH stays as it is; else it is set to /usr/bin:/bin */
 };
 
 struct reply {
