@@ -22,6 +22,7 @@
 #define NUDGES 20
 
 struct capture {
+    struct al_child *child;
     int fd;
     struct al_watch *watch;
     struct al_buf buf;
@@ -36,9 +37,9 @@ struct al_child {
     struct al_watch *watch;
     struct capture out, err;
     struct al_stream *input;
-    struct al_timer *timeout, *nudge;
+    struct al_timer *timeout, *idle, *nudge;
     unsigned nudges;
-    uint64_t started_ms;
+    uint64_t started_ms, idle_ms, heard_ms;
     bool timed_out, cancelled;
 };
 
@@ -63,6 +64,7 @@ static ssize_t capture_read(struct capture *c)
         capture_close(c);
         return 0;
     }
+    c->child->heard_ms = al_mono_ms();
     size_t room = c->buf.max - c->buf.n;
     al_buf_add(&c->buf, chunk, (size_t)n < room ? (size_t)n : room);
     if ((size_t)n > room)
@@ -96,6 +98,7 @@ static void child_free(struct al_child *c)
 {
     al_watch_stop(c->watch);
     al_timer_stop(c->timeout);
+    al_timer_stop(c->idle);
     al_timer_stop(c->nudge);
     al_stream_free(c->input);
     capture_close(&c->out);
@@ -166,14 +169,31 @@ static void child_kill(struct al_child *c)
     c->nudge = al_timer_every(c->loop, NUDGE_MS, nudge, c);
 }
 
-static void child_late(void *ud)
+static void end_late(struct al_child *c)
 {
-    struct al_child *c = ud;
-    c->timeout = NULL;
     if (c->cancelled)
         return;
     c->timed_out = true;
     child_kill(c);
+}
+
+static void child_late(void *ud)
+{
+    struct al_child *c = ud;
+    c->timeout = NULL;
+    end_late(c);
+}
+
+static void child_idle(void *ud)
+{
+    struct al_child *c = ud;
+    uint64_t silent = al_mono_ms() - c->heard_ms;
+    if (silent < c->idle_ms) {
+        c->idle = al_timer_start(c->loop, c->idle_ms - silent, child_idle, c);
+        return;
+    }
+    c->idle = NULL;
+    end_late(c);
 }
 
 void al_child_cancel(struct al_child *c)
@@ -261,20 +281,27 @@ static const char *seal_option(const struct al_child_spec *spec)
     }
 }
 
+#define FIRST_READ_FD 4
+#define OPTION_SIZE 48
+
 /* alisio __supervise [OPTIONS] -- PROGRAM ARGV0 ARGV1 … */
-static char **supervisor_argv(const struct al_child_spec *spec, char max_data[48])
+static char **supervisor_argv(const struct al_child_spec *spec, char options[][OPTION_SIZE])
 {
     size_t n = 0, at = 0;
     while (spec->argv[n])
         n++;
-    const char **argv = al_xcalloc(n + 7, sizeof(*argv));
+    const char **argv = al_xcalloc(n + 7 + spec->n_read_fds, sizeof(*argv));
     argv[at++] = "alisio";
     argv[at++] = AL_SUPERVISE_VERB;
     if (seal_option(spec))
         argv[at++] = seal_option(spec);
     if (spec->max_data > 0) {
-        snprintf(max_data, 48, "--max-data=%zu", spec->max_data);
-        argv[at++] = max_data;
+        snprintf(*options, OPTION_SIZE, "--max-data=%zu", spec->max_data);
+        argv[at++] = *options++;
+    }
+    for (size_t i = 0; i < spec->n_read_fds; i++) {
+        snprintf(*options, OPTION_SIZE, "--read=%zu", FIRST_READ_FD + i);
+        argv[at++] = *options++;
     }
     argv[at++] = "--";
     argv[at++] = spec->program;
@@ -286,9 +313,16 @@ static char **supervisor_argv(const struct al_child_spec *spec, char max_data[48
 static int spawn_supervisor(struct al_child *c, const struct al_child_spec *spec, struct pipes *p,
                             struct al_err *err)
 {
-    struct al_fd_map fds[4] = {{p->out[1], 1}, {p->err[1], 2}, {p->status[1], 3}, {p->in[0], 0}};
-    char max_data[48];
-    autofree char **argv = supervisor_argv(spec, max_data);
+    struct al_fd_map fds[4 + AL_CHILD_READ_FDS] = {{p->out[1], 1}, {p->err[1], 2}, {p->status[1], 3}};
+    size_t n_fds = 3;
+    char options[1 + AL_CHILD_READ_FDS][OPTION_SIZE];
+    if (spec->n_read_fds > AL_CHILD_READ_FDS)
+        return al_fail(err, AL_INTERNAL, "a program was to be started with impossible settings");
+    for (size_t i = 0; i < spec->n_read_fds; i++)
+        fds[n_fds++] = (struct al_fd_map){spec->read_fds[i], FIRST_READ_FD + (int)i};
+    if (p->in[0] >= 0)
+        fds[n_fds++] = (struct al_fd_map){p->in[0], 0};
+    autofree char **argv = supervisor_argv(spec, options);
     char **own_env = spec->envp ? NULL : al_env_child();
     struct al_spawn how = {
         .exec_fd = al_self_fd(),
@@ -296,7 +330,7 @@ static int spawn_supervisor(struct al_child *c, const struct al_child_spec *spec
         .envp = spec->envp ? spec->envp : own_env,
         .cwd_fd = spec->cwd_fd,
         .fds = fds,
-        .n_fds = p->in[0] >= 0 ? 4 : 3,
+        .n_fds = n_fds,
         .death_signal = SIGTERM,
         .new_session = true, /* a Ctrl-C in our terminal is ours to handle */
     };
@@ -335,7 +369,9 @@ struct al_child *al_child_start(struct al_loop *loop, const struct al_child_spec
     c->done = done;
     c->ud = ud;
     c->pidfd = c->status_fd = c->out.fd = c->err.fd = -1;
-    c->started_ms = al_mono_ms();
+    c->started_ms = c->heard_ms = al_mono_ms();
+    c->idle_ms = spec->idle_ms;
+    c->out.child = c->err.child = c;
     int r = child_prepare(c, spec, &p, err);
     pipes_close(&p);
     if (r == 0)
@@ -352,5 +388,7 @@ struct al_child *al_child_start(struct al_loop *loop, const struct al_child_spec
     }
     if (spec->timeout_ms)
         c->timeout = al_timer_start(loop, spec->timeout_ms, child_late, c);
+    if (spec->idle_ms)
+        c->idle = al_timer_start(loop, spec->idle_ms, child_idle, c);
     return c;
 }

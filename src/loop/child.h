@@ -6,9 +6,11 @@
 #include "loop/loop.h"
 
 /* sandbox/landlock.h, applied by the supervisor. */
+#define AL_CHILD_READ_FDS 4
+
 enum al_child_seal {
     AL_CHILD_OPEN,
-    AL_CHILD_SEAL_GIT,    /* without Landlock it does not start: ENOSYS */
+    AL_CHILD_SEAL_GIT,    /* of cwd_fd and read_fds; without Landlock it does not start: ENOSYS */
     AL_CHILD_SEAL_SEARCH, /* of cwd_fd, or with -1 of its input alone; without Landlock it runs unsealed */
 };
 
@@ -18,10 +20,13 @@ struct al_child_spec {
     char *const *envp;    /* NULL: al_env_child() */
     int cwd_fd;           /* borrowed; -1: inherit */
     enum al_child_seal seal;
+    const int *read_fds;  /* borrowed: the folders, besides cwd_fd, that a sealed git may read */
+    size_t n_read_fds;    /* up to AL_CHILD_READ_FDS */
     size_t max_data;      /* bytes of memory of its own that each of its processes may have (RLIMIT_DATA); 0: no limit */
     struct al_str input;  /* written to its standard input, then closed; empty: /dev/null */
     size_t max_output;    /* kept of standard output, and of standard error each; the rest is read and dropped */
     uint64_t timeout_ms;  /* 0: none */
+    uint64_t idle_ms;     /* without any output for so long it is timed out, too; 0: no such limit */
 };
 
 struct al_child_end {

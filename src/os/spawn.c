@@ -269,6 +269,19 @@ int al_spawn(const struct al_spawn *how, pid_t *ret_pid, int *ret_pidfd, struct 
     return 0;
 }
 
+pid_t al_fork(int death_signal)
+{
+    pid_t parent = getpid(), pid = fork();
+    if (pid < 0)
+        return -errno;
+    if (pid == 0 && death_signal) {
+        prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0);
+        if (getppid() != parent) /* it died before that call */
+            _exit(1);
+    }
+    return pid;
+}
+
 int al_reap(int pidfd, bool block, struct al_exit *ret)
 {
     siginfo_t si;

@@ -30,6 +30,9 @@ struct al_spawn {
  * Signals are reset to default and unblocked in the child; RLIMIT_CORE is 0. */
 int al_spawn(const struct al_spawn *how, pid_t *ret_pid, int *ret_pidfd, struct al_err *err) AL_MUST_CHECK;
 
+/* A copy of this process, which has one thread; with a death signal as above. 0 in the copy, its pid here, or -errno. */
+pid_t al_fork(int death_signal) AL_MUST_CHECK;
+
 struct al_exit {
     bool exited;   /* else killed by `signal` */
     int status;    /* exit status when exited */

@@ -108,24 +108,6 @@ static int allow_null(int rules, int abi)
     return allow(rules, "/dev/null", FS_READ_FILE | FS_WRITE_FILE | (abi >= 3 ? FS_TRUNCATE : 0));
 }
 
-static int add_git_rules(int rules, const char *git_path, int abi)
-{
-    char interp[PATH_MAX];
-    autofree char *real = realpath(git_path, NULL);
-    if (!real)
-        return -errno;
-    int r = read_interp(real, interp);
-    if (r == 0)
-        r = allow(rules, "/", FS_READ_FILE | FS_READ_DIR);
-    if (r == 0)
-        r = allow_null(rules, abi);
-    if (r == 0)
-        r = allow(rules, real, FS_EXECUTE | FS_READ_FILE);
-    if (r == 0 && interp[0])
-        r = allow(rules, interp, FS_EXECUTE | FS_READ_FILE);
-    return r;
-}
-
 /*
  * What Landlock leaves open. It knows TCP only, and neither git that reads nor a search needs a socket of any
  * kind. And the loader, which must be executable for git to start, runs any file that is named to it: a
@@ -159,23 +141,7 @@ static int apply(int rules, struct al_err *err)
     return close_the_rest(err);
 }
 
-int al_landlock_seal_git(const char *git_path, struct al_err *err)
-{
-    int abi = al_landlock_abi();
-    if (abi == 0) {
-        al_fail(err, AL_RUNTIME_UNAVAILABLE, "Landlock is missing or switched off in this kernel");
-        return al_hint(err, "Linux 5.13 or newer with landlock among its active security modules is needed.");
-    }
-    autofd int rules = make_rules(abi);
-    if (rules < 0)
-        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -rules, "cannot make Landlock rules");
-    int r = add_git_rules(rules, git_path, abi);
-    if (r < 0)
-        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -r, "cannot make Landlock rules for git");
-    return apply(rules, err);
-}
-
-/* --- search --- */
+/* --- what both may read --- */
 
 /* What is not there is not needed. */
 static int allow_if_there(int rules, const char *path)
@@ -213,10 +179,9 @@ static int allow_libraries(int rules, const char *real)
 }
 
 /* Regular files only, and no link: whoever can write there could have it lead anywhere. */
-static int allow_ignore_files(int rules, int dir)
+static int allow_files(int rules, int dir, const char *const *names)
 {
-    static const char *const names[] = {".gitignore", ".ignore", ".rgignore", ".git/info/exclude"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; names[i]; i++) {
         struct stat st;
         struct al_err unused;
         autofd int fd = -1;
@@ -230,8 +195,8 @@ static int allow_ignore_files(int rules, int dir)
     return 0;
 }
 
-/* A search of a folder heeds what the folders above it ignore. */
-static int allow_ignore_files_above(int rules, int dir_fd)
+/* What holds for a folder is also said in those above it. */
+static int allow_files_above(int rules, int dir_fd, const char *const *names)
 {
     autofd int at = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
     struct stat here, up;
@@ -246,35 +211,30 @@ static int allow_ignore_files_above(int rules, int dir_fd)
         if (fstat(at, &up) < 0 || (up.st_dev == here.st_dev && up.st_ino == here.st_ino))
             return 0; /* the root is above itself */
         here = up;
-        int r = allow_ignore_files(rules, at);
+        int r = allow_files(rules, at, names);
         if (r < 0)
             return r;
     }
     return 0;
 }
 
-static int allow_own_git_ignore(int rules)
+/* name: a file of the user's own that git and searches read for every folder. */
+static int allow_own_git_file(int rules, const char *name)
 {
     char path[PATH_MAX];
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     int n = 0;
     if (config && config[0] == '/')
-        n = snprintf(path, sizeof(path), "%s/git/ignore", config);
+        n = snprintf(path, sizeof(path), "%s/git/%s", config, name);
     else if (home && home[0] == '/')
-        n = snprintf(path, sizeof(path), "%s/.config/git/ignore", home);
+        n = snprintf(path, sizeof(path), "%s/.config/git/%s", home, name);
     return n > 0 && n < (int)sizeof(path) ? allow_if_there(rules, path) : 0;
 }
 
-static int add_search_rules(int rules, const char *program, int dir_fd, int abi)
+/* The program, its loader and its libraries. */
+static int allow_program(int rules, const char *real, int abi)
 {
     char interp[PATH_MAX];
-    autofree char *real = realpath(program, NULL);
-    if (!real)
-        return -errno;
-    /* A launcher has many names (snap's do), and starts what we do not know: that needs all that is closed
-     * here. */
-    if (strcmp(basename(real), basename(program)) != 0)
-        return -ENOEXEC;
     int r = read_interp(real, interp);
     if (r == 0)
         r = allow(rules, real, FS_EXECUTE | FS_READ_FILE);
@@ -282,13 +242,61 @@ static int add_search_rules(int rules, const char *program, int dir_fd, int abi)
         r = allow(rules, interp, FS_EXECUTE | FS_READ_FILE);
     if (r == 0)
         r = allow_libraries(rules, real);
+    return r < 0 ? r : allow_null(rules, abi);
+}
+
+/* --- git --- */
+
+static int add_git_rules(int rules, const char *git_path, const int *dirs, size_t n, int abi)
+{
+    static const char *const above[] = {".git", ".gitignore", ".gitattributes", NULL};
+    autofree char *real = realpath(git_path, NULL);
+    if (!real)
+        return -errno;
+    int r = allow_program(rules, real, abi);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = allow_fd(rules, dirs[i], FS_READ_FILE | FS_READ_DIR);
+    if (r == 0 && n > 0)
+        r = allow_files_above(rules, dirs[0], above);
     if (r == 0)
-        r = allow_null(rules, abi);
+        r = allow_own_git_file(rules, "ignore");
+    return r < 0 ? r : allow_own_git_file(rules, "attributes");
+}
+
+int al_landlock_seal_git(const char *git_path, const int *dirs, size_t n_dirs, struct al_err *err)
+{
+    int abi = al_landlock_abi();
+    if (abi == 0) {
+        al_fail(err, AL_RUNTIME_UNAVAILABLE, "Landlock is missing or switched off in this kernel");
+        return al_hint(err, "Linux 5.13 or newer with landlock among its active security modules is needed.");
+    }
+    autofd int rules = make_rules(abi);
+    if (rules < 0)
+        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -rules, "cannot make Landlock rules");
+    int r = add_git_rules(rules, git_path, dirs, n_dirs, abi);
+    if (r < 0)
+        return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -r, "cannot make Landlock rules for git");
+    return apply(rules, err);
+}
+
+/* --- search --- */
+
+static int add_search_rules(int rules, const char *program, int dir_fd, int abi)
+{
+    static const char *const above[] = {".gitignore", ".ignore", ".rgignore", ".git/info/exclude", NULL};
+    autofree char *real = realpath(program, NULL);
+    if (!real)
+        return -errno;
+    /* A launcher has many names (snap's do), and starts what we do not know: that needs all that is closed
+     * here. */
+    if (strcmp(basename(real), basename(program)) != 0)
+        return -ENOEXEC;
+    int r = allow_program(rules, real, abi);
     if (r == 0 && dir_fd >= 0)
         r = allow_fd(rules, dir_fd, FS_READ_FILE | FS_READ_DIR);
     if (r == 0 && dir_fd >= 0)
-        r = allow_ignore_files_above(rules, dir_fd);
-    return r < 0 ? r : allow_own_git_ignore(rules);
+        r = allow_files_above(rules, dir_fd, above);
+    return r < 0 ? r : allow_own_git_file(rules, "ignore");
 }
 
 int al_landlock_seal_search(const char *program, int dir_fd, struct al_err *err)

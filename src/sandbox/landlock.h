@@ -4,16 +4,21 @@
 
 #include "base/err.h"
 
+#include <stddef.h>
+
 /* ABI version of the kernel, 0 when Landlock is missing or disabled. */
 int al_landlock_abi(void);
 
 /*
- * For git that reads: read everywhere, write nowhere but /dev/null, EXECUTE only for git and its loader, no sockets, and
- * execve refused. So no filter, hook, fsmonitor, textconv or external diff of a repository can run. git itself is then
- * started by execveat: al_spawn with an exec_fd that was opened before. It cannot start itself anew either: pass
- * --ignore-submodules=dirty. Restricts the calling thread and what it starts. 0 or -1 with err.
+ * For git that reads: read beneath dirs (the first is the folder that git works in, the others its git dirs) and what
+ * its loader needs, the .git file, .gitignore and .gitattributes of the folders above the first, and the user's own
+ * git/ignore and git/attributes. So no path of a hostile index and no link leads elsewhere. Write nowhere but /dev/null,
+ * EXECUTE only for git and its loader, no sockets, and execve refused, so no filter, hook, fsmonitor, textconv or
+ * external diff of a repository can run. git itself is then started by execveat: al_spawn with an exec_fd that was
+ * opened before. It cannot start itself anew either: pass --ignore-submodules=dirty. Restricts the calling thread and
+ * what it starts. 0 or -1 with err.
  */
-int al_landlock_seal_git(const char *git_path, struct al_err *err) AL_MUST_CHECK;
+int al_landlock_seal_git(const char *git_path, const int *dirs, size_t n_dirs, struct al_err *err) AL_MUST_CHECK;
 
 /*
  * For a search program: read beneath dir_fd (-1: nothing there) and what its loader needs, the ignore files of the

@@ -25,6 +25,10 @@
 #define FREEZE_PASSES 200
 /* Processes that changed their user cannot be killed by us; they are waited for that long. */
 #define REFUSED_MS 2000
+/* A program may have stopped our other half: it is waked so often, and in the end not waited for. */
+#define WAKE_MS 100
+#define STUCK_MS 5000
+#define MAX_READ 4
 
 enum seal {
     SEAL_NONE,
@@ -37,14 +41,23 @@ struct supervisor {
     const char *program;
     char **argv;
     enum seal seal;
-    rlim_t max_data; /* 0: as we have it */
+    rlim_t max_data;        /* 0: as we have it */
+    int read_fds[MAX_READ]; /* folders for git */
+    size_t n_read;
     int signal_fd;
-    pid_t pid; /* of the program */
+    pid_t outer; /* 0: that is us */
+    pid_t pid;   /* of the program; in the outer half, of the inner one */
     bool ended, stopping, killing;
     uint64_t kill_at_ms;    /* while stopping */
     uint64_t refused_at_ms; /* since when nothing but refusals; 0: not now */
     int pass_ms, passes;
 };
+
+static bool number_option(const char *arg, const char *name, int64_t min, int64_t max, int64_t *ret)
+{
+    size_t n = strlen(name);
+    return strncmp(arg, name, n) == 0 && al_parse_int(al_str_of(arg + n), min, max, ret);
+}
 
 static bool parse_option(struct supervisor *s, const char *arg)
 {
@@ -56,13 +69,15 @@ static bool parse_option(struct supervisor *s, const char *arg)
             return true;
         }
     }
-    static const char data[] = "--max-data=";
-    int64_t bytes = 0;
-    if (strncmp(arg, data, strlen(data)) != 0 ||
-        !al_parse_int(al_str_of(arg + strlen(data)), 1, INT64_MAX, &bytes))
+    int64_t n = 0;
+    if (number_option(arg, "--max-data=", 1, INT64_MAX, &n)) {
+        s->max_data = (rlim_t)n;
+        return true;
+    }
+    if (s->n_read == MAX_READ || !number_option(arg, "--read=", STATUS_FD + 1, INT32_MAX, &n))
         return false;
-    s->max_data = (rlim_t)bytes;
-    return true;
+    s->read_fds[s->n_read++] = (int)n;
+    return al_fd_cloexec((int)n) == 0;
 }
 
 static bool parse(int argc, char **argv, struct supervisor *s)
@@ -86,7 +101,8 @@ static void report(int exec_errno, int exit_status, int signum)
     (void)al_fd_write_all(STATUS_FD, (struct al_str){(const char *)&st, sizeof(st)});
 }
 
-/* All signals are blocked from here on; what the host or the kernel has to say is read from a descriptor. */
+/* All signals are blocked from here on; what the host or the kernel has to say is read from a descriptor. The
+ * inner half takes a descriptor of its own. */
 static int take_signals(struct supervisor *s)
 {
     sigset_t all, heard;
@@ -96,6 +112,7 @@ static int take_signals(struct supervisor *s)
     sigaddset(&heard, SIGCHLD);
     if (sigprocmask(SIG_SETMASK, &all, NULL) < 0)
         return -errno;
+    al_close(&s->signal_fd);
     s->signal_fd = signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK);
     return s->signal_fd < 0 ? -errno : 0;
 }
@@ -112,22 +129,28 @@ static void let_go_of_output(void)
     }
 }
 
+static int seal_git(const struct supervisor *s, int here)
+{
+    struct al_err err;
+    int dirs[MAX_READ + 1] = {here};
+    memcpy(dirs + 1, s->read_fds, s->n_read * sizeof(int));
+    if (al_landlock_seal_git(s->program, dirs, s->n_read + 1, &err) == 0)
+        return 0;
+    return al_landlock_abi() == 0 ? -ENOSYS : -EACCES;
+}
+
 /* *ret_fd: what to start, when sealed; a sealed program starts by descriptor only. */
 static int seal(const struct supervisor *s, int *ret_fd)
 {
     struct al_err err;
     if (s->seal == SEAL_NONE)
         return 0;
-    autofd int program = open(s->program, O_PATH | O_CLOEXEC), dir = -1;
-    if (program < 0)
+    autofd int program = open(s->program, O_PATH | O_CLOEXEC), here = -1;
+    if (program < 0 || (s->seal != SEAL_INPUT && (here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0))
         return -errno;
-    if (s->seal == SEAL_GIT && al_landlock_seal_git(s->program, &err) < 0)
-        return al_landlock_abi() == 0 ? -ENOSYS : -EACCES;
-    if (s->seal == SEAL_SEARCH && (dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
-        return -errno;
-    int r = s->seal == SEAL_GIT ? 0 : al_landlock_seal_search(s->program, dir, &err);
+    int r = s->seal == SEAL_GIT ? seal_git(s, here) : al_landlock_seal_search(s->program, here, &err);
     if (r < 0)
-        return -EACCES;
+        return s->seal == SEAL_GIT ? r : -EACCES;
     if (r == 0) {
         *ret_fd = program;
         program = -1;
@@ -177,7 +200,9 @@ static bool reap_all(struct supervisor *s)
         if (pid != s->pid || s->ended)
             continue;
         s->ended = true;
-        if (WIFEXITED(st))
+        if (s->outer == 0) /* it has told; and unless it was killed, there is nothing left to do */
+            s->killing = !WIFEXITED(st);
+        else if (WIFEXITED(st))
             report(0, WEXITSTATUS(st), 0);
         else
             report(0, -1, WTERMSIG(st));
@@ -227,7 +252,8 @@ static void hear(struct supervisor *s)
     while (read(s->signal_fd, &si, sizeof(si)) == sizeof(si)) {
         if (si.ssi_signo != SIGTERM)
             continue;
-        if (s->stopping) { /* the second time is meant */
+        /* The second time is meant. And without the outer half nobody waits for an orderly end. */
+        if (s->stopping || getppid() != s->outer) {
             s->killing = true;
             continue;
         }
@@ -253,36 +279,100 @@ static int act(struct supervisor *s)
     return s->stopping ? (int)(s->kill_at_ms - now) : -1;
 }
 
+static bool refuses(const struct supervisor *s)
+{
+    return s->killing && s->refused_at_ms && al_mono_ms() - s->refused_at_ms > REFUSED_MS;
+}
+
 static void supervise(struct supervisor *s)
 {
     while (reap_all(s)) {
         struct pollfd p = {.fd = s->signal_fd, .events = POLLIN};
         if (poll(&p, 1, act(s)) > 0)
             hear(s);
-        if (s->killing && s->refused_at_ms && al_mono_ms() - s->refused_at_ms > REFUSED_MS)
+        if (refuses(s))
             return;
     }
+}
+
+/* --- the outer half --- */
+
+/* What we are told goes on to the inner half, which has not ended as long as it is not reaped. */
+static void pass_on(struct supervisor *s)
+{
+    struct signalfd_siginfo si;
+    while (read(s->signal_fd, &si, sizeof(si)) == sizeof(si)) {
+        if (si.ssi_signo != SIGTERM || s->ended)
+            continue;
+        kill(s->pid, SIGTERM);
+        kill(s->pid, SIGCONT);
+        if (!s->stopping)
+            s->kill_at_ms = al_mono_ms() + STUCK_MS;
+        s->stopping = true;
+    }
+}
+
+/* Nothing to do while the inner half lives; what it leaves when it is killed, is ours. */
+static void watch(struct supervisor *s)
+{
+    while (reap_all(s) && (!s->ended || s->killing)) {
+        struct pollfd p = {.fd = s->signal_fd, .events = POLLIN};
+        int wait_ms = s->stopping ? WAKE_MS : -1;
+        if (s->ended)
+            wait_ms = act(s);
+        else if (s->stopping)
+            kill(s->pid, al_mono_ms() < s->kill_at_ms ? SIGCONT : SIGKILL);
+        if (poll(&p, 1, wait_ms) > 0)
+            pass_on(s);
+        if (refuses(s))
+            return;
+    }
+}
+
+static int prepare(struct supervisor *s)
+{
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+        return -errno;
+    return take_signals(s);
+}
+
+/* Does not return: exit handlers of the host program have no business here. */
+static void inner_main(struct supervisor *s)
+{
+    int r = prepare(s);
+    if (r == 0)
+        r = start(s);
+    if (r < 0)
+        report(-r, -1, 0);
+    let_go_of_output();
+    if (r == 0)
+        supervise(s);
+    _exit(0);
 }
 
 int al_supervise_main(int argc, char **argv)
 {
     struct supervisor s = {.signal_fd = -1, .pass_ms = PASS_MS_FIRST};
-    int r = take_signals(&s);
+    pid_t self = getpid();
     prctl(PR_SET_NAME, "alisio-super", 0, 0, 0);
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    if (r == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
-        r = -errno;
+    int r = prepare(&s);
     if (r == 0)
         r = al_fd_cloexec(STATUS_FD);
     if (r == 0 && !parse(argc, argv, &s))
         r = -EINVAL;
     if (r == 0)
-        r = start(&s);
+        r = s.pid = al_fork(SIGTERM);
+    if (r == 0) {
+        s.outer = self;
+        inner_main(&s);
+    }
     if (r < 0)
         report(-r, -1, 0);
+    /* The status, too: that nobody holds it any more says that none will come. */
+    close(STATUS_FD);
     let_go_of_output();
-    if (r == 0)
-        supervise(&s);
-    /* No return: exit handlers of the host program have no business here. */
+    if (r > 0)
+        watch(&s);
     _exit(r < 0 ? 1 : 0);
 }

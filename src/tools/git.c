@@ -22,9 +22,11 @@ static void note_programs(struct al_git *g)
 static void status_work(struct al_git *g)
 {
     struct al_call *call = g->call;
-    bool whole =
-        al_git_status_json(al_buf_str(&g->out), al_buf_str(&g->prefix), &call->structured, &call->text);
-    if (!whole || g->out_truncated)
+    int r = al_git_status_json(al_buf_str(&g->out), al_buf_str(&g->prefix), &call->structured, &call->text,
+                               &call->err);
+    if (r < 0)
+        return;
+    if (r > 0 || g->out_truncated)
         al_buf_adds(&call->text, "[there are more entries than fit into a result]\n");
     note_programs(g);
 }
@@ -37,17 +39,25 @@ static void status_done(struct al_git *g)
         al_git_end(g, status_work);
 }
 
+/* Whether one has other commits than recorded is seen in its own git dir, which may be anybody's: only
+ * Landlock keeps git from looking there. What is changed within a submodule would take another git. */
+static const char *submodules(const struct al_git *g)
+{
+    return g->sealed ? "--ignore-submodules=dirty" : "--ignore-submodules=all";
+}
+
 static void status_ready(struct al_git *g)
 {
-    static const char *const args[] = {"status",
-                                       "--porcelain=v2",
-                                       "--branch",
-                                       "-z",
-                                       "--untracked-files=normal",
-                                       "--ignore-submodules=dirty",
-                                       "--",
-                                       ".",
-                                       NULL};
+    const char *args[] = {"status",
+                          "--porcelain=v2",
+                          "--branch",
+                          "-z",
+                          "--untracked-files=normal",
+                          NULL, /* submodules */
+                          "--",
+                          ".",
+                          NULL};
+    args[5] = submodules(g);
     al_git_run(g, args, OUTPUT_MAX, status_done);
 }
 
@@ -146,15 +156,36 @@ static void diff_text(struct al_git *g, struct al_str patch, bool cut)
     note_programs(g);
 }
 
+/* The names are looked at once more: files and the index may have changed since the first look. */
+static int take_patch(struct al_git *g, struct al_buf *out)
+{
+    struct diff *d = g->tool;
+    autobuf struct al_buf name = AL_BUF_INIT(65536);
+    struct al_str part, rest = al_buf_str(&g->out);
+    while (al_git_patch_next(&rest, &part, &name)) {
+        struct al_str path = al_buf_str(&name);
+        if (path.n > 0 && !al_git_path_is_plain(path))
+            return al_git_fail_path(path, &g->call->err);
+        if (path.n == 0 || is_secret(g, path))
+            d->n_secret++;
+        else
+            al_buf_add_str(out, part);
+    }
+    return 0;
+}
+
 static void diff_work(struct al_git *g)
 {
     struct diff *d = g->tool;
     struct al_jw w;
+    autobuf struct al_buf shown = AL_BUF_INIT(OUTPUT_MAX);
+    if (take_patch(g, &shown) < 0)
+        return;
     al_jw_init(&w, &g->call->structured);
     al_jw_obj(&w);
     bool cut = !write_files(g, &w) || d->names_cut || g->out_truncated;
-    struct al_str patch = fit_lines(al_buf_str(&g->out), AL_TOOL_JSON_ROOM - g->call->structured.n);
-    cut = cut || patch.n < g->out.n;
+    struct al_str patch = fit_lines(al_buf_str(&shown), AL_TOOL_JSON_ROOM - g->call->structured.n);
+    cut = cut || patch.n < shown.n;
     al_jw_kstr(&w, "diff", patch);
     al_jw_kbool(&w, "truncated", cut);
     al_jw_end(&w);
@@ -183,18 +214,13 @@ static void arg(struct args *a, const char *z)
 static void diff_args(struct al_git *g, struct args *a, bool patch)
 {
     struct diff *d = g->tool;
-    static const char *const common[] = {"diff",
-                                         "--no-ext-diff",
-                                         "--no-textconv",
-                                         "--no-color",
-                                         "--relative",
-                                         "--ignore-submodules=dirty",
-                                         "--submodule=short",
-                                         "--src-prefix=a/",
-                                         "--dst-prefix=b/"};
+    static const char *const common[] = {
+        "diff",         "--no-ext-diff", "--no-textconv",     "--no-color",      "--relative",
+        "--no-renames", "-O/dev/null",   "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/"};
     a->n = 0;
     for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
         arg(a, common[i]);
+    arg(a, submodules(g));
     if (d->staged)
         arg(a, "--cached");
     arg(a, patch ? "--patch" : "--numstat");
@@ -221,6 +247,11 @@ static void names_done(struct al_git *g)
     struct al_git_numstat f;
     bool too_many = d->names_cut; /* what was not seen cannot be left out */
     while (al_git_numstat_next(&rest, &f) && !too_many) {
+        if (!al_git_path_is_plain(f.path)) {
+            al_git_fail_path(f.path, &g->call->err);
+            al_git_end(g, NULL);
+            return;
+        }
         if (!is_secret(g, f.path))
             continue;
         too_many = d->n_secret++ == MAX_EXCLUDES;

@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 
+#include <strings.h>
+
 /* --- configuration --- */
 
 /* Up to the next NUL; false at the end. */
@@ -105,14 +107,63 @@ int al_git_config_scan(struct al_str list, struct al_buf *filters, size_t max_fi
     return 0;
 }
 
-bool al_git_config_has(struct al_str list, const char *key)
+bool al_git_config_get(struct al_str list, const char *key, struct al_str *ret)
 {
     struct al_str name, value;
+    bool found = false;
     while (next_entry(&list, &name, &value)) {
-        if (al_str_is(name, key))
-            return true;
+        if (!al_str_is(name, key))
+            continue;
+        *ret = value;
+        found = true;
     }
-    return false;
+    return found;
+}
+
+struct al_str al_git_config_include(struct al_str list)
+{
+    struct al_str key, value;
+    while (next_entry(&list, &key, &value)) {
+        if (al_str_is(key, "include.path") || (al_str_starts(key, "includeif.") && al_str_ends(key, ".path")))
+            return key;
+    }
+    return (struct al_str){0};
+}
+
+/* --- paths --- */
+
+static bool is_plain_name(struct al_str name)
+{
+    static const char git[] = ".git";
+    if (name.n == 0 || al_str_is(name, ".") || al_str_is(name, ".."))
+        return false;
+    return name.n != strlen(git) || strncasecmp(name.p, git, name.n) != 0;
+}
+
+bool al_git_path_is_plain(struct al_str path)
+{
+    if (path.n > 0 && path.p[path.n - 1] == '/')
+        path.n--;
+    for (;;) {
+        const char *slash = path.n > 0 ? memchr(path.p, '/', path.n) : NULL;
+        struct al_str name = {path.p, slash ? (size_t)(slash - path.p) : path.n};
+        if (!is_plain_name(name))
+            return false;
+        if (!slash)
+            return true;
+        path.n -= name.n + 1;
+        path.p += name.n + 1;
+    }
+}
+
+int al_git_fail_path(struct al_str path, struct al_err *err)
+{
+    autobuf struct al_buf shown = AL_BUF_INIT(2000);
+    al_text_visible(&shown, al_utf8_cut(path, 200), false);
+    al_fail(err, AL_UNTRUSTED_REPOSITORY,
+            "the repository's index names a file that is not in the repository: %.*s",
+            AL_FMT(al_buf_str(&shown)));
+    return al_hint(err, "git itself writes no such index; do not work in this folder");
 }
 
 /* --- status --- */
@@ -121,6 +172,7 @@ struct status {
     struct al_str head, prefix;
     int64_t ahead, behind;
     bool has_upstream, full;
+    struct al_str strange; /* a path that is not plain */
     struct al_jw w;
     struct al_buf *json, *text;
     size_t n;
@@ -148,6 +200,10 @@ static struct al_str without_prefix(struct al_str path, struct al_str prefix)
 
 static void add_entry(struct status *s, char index, char worktree, struct al_str path, struct al_str from)
 {
+    if (!al_git_path_is_plain(path))
+        s->strange = path.p ? path : AL_STR("");
+    if (from.p && !al_git_path_is_plain(from))
+        s->strange = from;
     path = without_prefix(path, s->prefix);
     if (from.p)
         from = without_prefix(from, s->prefix);
@@ -240,7 +296,8 @@ static void write_head(struct status *s)
     al_buf_addc(s->text, '\n');
 }
 
-bool al_git_status_json(struct al_str status, struct al_str prefix, struct al_buf *json, struct al_buf *text)
+int al_git_status_json(struct al_str status, struct al_str prefix, struct al_buf *json, struct al_buf *text,
+                       struct al_err *err)
 {
     struct status s = {.prefix = prefix, .json = json, .text = text};
     struct al_str field, rest = status;
@@ -251,15 +308,20 @@ bool al_git_status_json(struct al_str status, struct al_str prefix, struct al_bu
     write_head(&s);
     al_jw_key(&s.w, "entries");
     al_jw_arr(&s.w);
-    while (next_field(&rest, &field))
+    while (!s.strange.p && next_field(&rest, &field))
         take_field(&s, field, &rest);
     al_jw_end(&s.w);
     al_jw_end(&s.w);
+    if (s.strange.p) {
+        al_buf_clear(json);
+        al_buf_clear(text);
+        return al_git_fail_path(s.strange, err);
+    }
     if (s.n == 0)
         al_buf_adds(text, "nothing changed\n");
     else if (text->n > AL_TOOL_TEXT_CHARS)
         al_buf_addf(text, "[%zu entries in all; not all are shown here]\n", s.n);
-    return !s.full;
+    return s.full;
 }
 
 /* --- numstat --- */
@@ -272,7 +334,7 @@ static int64_t count_of(struct al_str s)
 
 bool al_git_numstat_next(struct al_str *rest, struct al_git_numstat *ret)
 {
-    struct al_str field, old;
+    struct al_str field;
     if (!next_field(rest, &field))
         return false;
     const char *tab = memchr(field.p, '\t', field.n);
@@ -282,7 +344,125 @@ bool al_git_numstat_next(struct al_str *rest, struct al_git_numstat *ret)
     ret->added = count_of((struct al_str){field.p, (size_t)(tab - field.p)});
     ret->removed = count_of((struct al_str){tab + 1, (size_t)(tab2 - tab) - 1});
     ret->path = (struct al_str){tab2 + 1, field.n - (size_t)(tab2 + 1 - field.p)};
-    if (ret->path.n > 0)
+    return true;
+}
+
+/* --- patch --- */
+
+/* As git quotes a name that holds control characters or quotes: "a\tb\303". Moves *s behind it. */
+static bool unquote(struct al_str *s, struct al_buf *out)
+{
+    static const char from[] = "abfnrtv\\\"", to[] = "\a\b\f\n\r\t\v\\\"";
+    size_t i = 1;
+    while (i < s->n && s->p[i] != '"') {
+        char c = s->p[i++];
+        if (c != '\\') {
+            al_buf_addc(out, c);
+            continue;
+        }
+        const char *at = i < s->n && s->p[i] ? strchr(from, s->p[i]) : NULL;
+        int64_t code = 0;
+        if (at) {
+            al_buf_addc(out, to[at - from]);
+            i++;
+            continue;
+        }
+        for (int digit = 0; digit < 3; digit++, i++) {
+            if (i >= s->n || s->p[i] < '0' || s->p[i] > '7')
+                return false;
+            code = code * 8 + (s->p[i] - '0');
+        }
+        al_buf_addc(out, (char)code);
+    }
+    if (i >= s->n)
+        return false;
+    s->p += i + 1;
+    s->n -= i + 1;
+    return !al_buf_failed(out);
+}
+
+/* "a/NAME b/NAME", each quoted or not; without renames both are the same. */
+static bool two_names(struct al_str s, struct al_buf *name)
+{
+    struct al_str a = {0}, b = {0};
+    autobuf struct al_buf qa = AL_BUF_INIT(65536), qb = AL_BUF_INIT(65536);
+    if (s.n > 0 && s.p[0] == '"') {
+        if (!unquote(&s, &qa) || s.n < 2 || s.p[0] != ' ' || s.p[1] != '"')
+            return false;
+        s = (struct al_str){s.p + 1, s.n - 1};
+        if (!unquote(&s, &qb) || s.n > 0)
+            return false;
+        a = al_buf_str(&qa);
+        b = al_buf_str(&qb);
+    } else if (s.n % 2 == 1 && s.p[s.n / 2] == ' ') {
+        a = (struct al_str){s.p, s.n / 2};
+        b = (struct al_str){s.p + s.n / 2 + 1, s.n / 2};
+    }
+    if (!al_str_starts(a, "a/") || !al_str_starts(b, "b/"))
+        return false;
+    a = (struct al_str){a.p + 2, a.n - 2};
+    if (!al_str_eq(a, (struct al_str){b.p + 2, b.n - 2}))
+        return false;
+    al_buf_add_str(name, a);
+    return !al_buf_failed(name);
+}
+
+static bool one_name(struct al_str s, struct al_buf *name)
+{
+    if (s.n > 0 && s.p[0] == '"')
+        return unquote(&s, name) && s.n == 0;
+    al_buf_add_str(name, s);
+    return !al_buf_failed(name);
+}
+
+/* Does a file's part begin with that line? All lines of contents begin with a space, "+", "-" or "\". */
+static bool is_head(struct al_str line, struct al_str *ret_names, bool *ret_two)
+{
+    static const char *const words[] = {"diff --git ", "diff --cc ", "diff --combined ", "* Unmerged path "};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (!al_str_starts(line, words[i]))
+            continue;
+        size_t n = strlen(words[i]);
+        *ret_names = (struct al_str){line.p + n, line.n - n};
+        *ret_two = i == 0;
         return true;
-    return next_field(rest, &old) && next_field(rest, &ret->path); /* a rename: old and new follow */
+    }
+    return false;
+}
+
+/* With its line feed; a carriage return stays, it may be part of a name. */
+static struct al_str whole_line(struct al_str s)
+{
+    const char *lf = memchr(s.p, '\n', s.n);
+    return (struct al_str){s.p, lf ? (size_t)(lf - s.p) + 1 : s.n};
+}
+
+static struct al_str without_end(struct al_str line)
+{
+    return (struct al_str){line.p, line.n - (line.n > 0 && line.p[line.n - 1] == '\n')};
+}
+
+bool al_git_patch_next(struct al_str *rest, struct al_str *ret_part, struct al_buf *name)
+{
+    struct al_str names;
+    bool two;
+    al_buf_clear(name);
+    if (rest->n == 0)
+        return false;
+    struct al_str line = whole_line(*rest), part = line;
+    if (is_head(without_end(line), &names, &two) && !(two ? two_names(names, name) : one_name(names, name)))
+        al_buf_clear(name);
+    for (;;) {
+        struct al_str next = {rest->p + part.n, rest->n - part.n};
+        if (next.n == 0)
+            break;
+        line = whole_line(next);
+        if (is_head(without_end(line), &names, &two))
+            break;
+        part.n += line.n;
+    }
+    *ret_part = part;
+    rest->p += part.n;
+    rest->n -= part.n;
+    return true;
 }

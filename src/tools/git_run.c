@@ -20,6 +20,7 @@ static void git_free(struct al_git *g)
         g->free_tool(g->tool);
     for (size_t i = 0; i < g->n_filters; i++)
         al_buf_free(&g->filters[i]);
+    al_git_repo_free(&g->repo);
     al_buf_free(&g->prefix);
     al_buf_free(&g->programs);
     al_buf_free(&g->out);
@@ -57,20 +58,54 @@ void al_git_end(struct al_git *g, void (*work)(struct al_git *g))
         end_now(g);
 }
 
+/* git's own words: what follows the first "fatal: ". */
+static void fatal_words(struct al_git *g, struct al_buf *msg)
+{
+    struct al_str line, rest = al_buf_str(&g->err);
+    while (msg->n == 0 && al_tool_next_line(&rest, &line)) {
+        if (al_str_starts(line, "fatal: "))
+            al_text_visible(msg, al_utf8_head((struct al_str){line.p + 7, line.n - 7}, 300), false);
+    }
+}
+
+static bool says(struct al_git *g, const char *words)
+{
+    return al_str_find(al_buf_str(&g->err), al_str_of(words)) >= 0;
+}
+
+/* git was kept from reading something: by its index, or is it a file that is not ours? */
+static void index_listed(struct al_git *g)
+{
+    struct al_str rest = al_buf_str(&g->out);
+    while (g->exit_status == 0 && rest.n > 0) {
+        const char *nul = memchr(rest.p, 0, rest.n);
+        struct al_str path = {rest.p, nul ? (size_t)(nul - rest.p) : rest.n};
+        if (nul && !al_git_path_is_plain(path)) {
+            al_git_fail_path(path, &g->call->err);
+            break;
+        }
+        rest.p += path.n + (nul != NULL);
+        rest.n -= path.n + (nul != NULL);
+    }
+    al_git_end(g, NULL);
+}
+
 void al_git_fail(struct al_git *g)
 {
+    static const char *const list[] = {"ls-files", "-z", "--cached", NULL};
     struct al_err *err = &g->call->err;
     autobuf struct al_buf msg = AL_BUF_INIT(4096);
-    struct al_str line, rest = al_buf_str(&g->err);
-    while (msg.n == 0 && al_tool_next_line(&rest, &line)) {
-        if (al_str_starts(line, "fatal: "))
-            al_text_visible(&msg, al_utf8_head((struct al_str){line.p + 7, line.n - 7}, 300), false);
-    }
-    if (al_str_find(al_buf_str(&g->err), AL_STR("not a git repository")) >= 0) {
+    fatal_words(g, &msg);
+    if (says(g, "not a git repository")) {
         al_fail(err, AL_NOT_FOUND, "the workspace is not in a git repository");
-    } else if (al_str_find(al_buf_str(&g->err), AL_STR("must be run in a work tree")) >= 0) {
+    } else if (says(g, "must be run in a work tree")) {
         al_fail(err, AL_NOT_FOUND,
                 "the workspace is no work tree of git (a bare repository, or .git itself)");
+    } else if (g->sealed && says(g, "Permission denied")) {
+        al_fail(err, AL_PERMISSION_DENIED, "git may not read a file: %.*s", AL_FMT(al_buf_str(&msg)));
+        al_hint(err, "it reads nothing outside of the workspace and its repository here");
+        al_git_run(g, list, SMALL_OUTPUT, index_listed);
+        return;
     } else {
         al_fail(err, AL_TOOL_ERROR, "git failed (exit code %d)%s%.*s", g->exit_status, msg.n > 0 ? ": " : "",
                 AL_FMT(al_buf_str(&msg)));
@@ -140,6 +175,10 @@ static char **git_env(struct al_git *g)
         env_add(&e, fixed[i][0], al_str_of(fixed[i][1]));
     unsigned n = 0;
     env_config(&e, &n, AL_STR("safe.directory"), "*");
+    if (g->no_excludes)
+        env_config(&e, &n, AL_STR("core.excludesFile"), "/dev/null");
+    if (g->no_attributes)
+        env_config(&e, &n, AL_STR("core.attributesFile"), "/dev/null");
     for (size_t i = 0; i < g->n_filters; i++)
         env_filter(&e, &n, al_buf_str(&g->filters[i]));
     char count[16];
@@ -151,7 +190,7 @@ static char **git_env(struct al_git *g)
 static void command_done(void *ud, const struct al_child_end *end)
 {
     struct al_git *g = ud;
-    struct al_err *err = &g->call->err;
+    struct al_err unused = {0}, *err = g->call->err.code == AL_OK ? &g->call->err : &unused;
     g->child = NULL;
     al_buf_free(&g->out);
     al_buf_free(&g->err);
@@ -187,6 +226,8 @@ void al_git_run(struct al_git *g, const char *const *args, size_t max_output, vo
                                          "-c",
                                          "diff.external=",
                                          "-c",
+                                         "diff.orderFile=/dev/null",
+                                         "-c",
                                          "core.sshCommand=/bin/false"};
     const char *argv[MAX_ARGS];
     size_t n = 0;
@@ -202,14 +243,20 @@ void al_git_run(struct al_git *g, const char *const *args, size_t max_output, vo
         .envp = env,
         .cwd_fd = al_workspace_fd(al_core_workspace(g->call->core)),
         .seal = g->sealed ? AL_CHILD_SEAL_GIT : AL_CHILD_OPEN,
+        .read_fds = g->sealed ? g->repo.fds : NULL,
+        .n_read_fds = g->sealed ? g->repo.n_fds : 0,
         .max_output = max_output,
         .timeout_ms = GIT_TIMEOUT_MS,
     };
     g->next = next;
-    g->child = al_child_start(al_core_loop(g->call->core), &spec, command_done, g, &g->call->err);
+    struct al_err err = {0};
+    g->child = al_child_start(al_core_loop(g->call->core), &spec, command_done, g, &err);
     al_env_free(env);
-    if (!g->child)
-        al_git_end(g, NULL);
+    if (g->child)
+        return;
+    if (g->call->err.code == AL_OK)
+        g->call->err = err;
+    al_git_end(g, NULL);
 }
 
 /* --- looking at the repository --- */
@@ -218,6 +265,17 @@ static void refuse(struct al_git *g, const char *hint)
 {
     al_hint(&g->call->err, "%s", hint);
     al_git_end(g, NULL);
+}
+
+/* Patterns that the user keeps elsewhere, which git may not read: it would end over them. */
+static bool leads_elsewhere(const char *workspace, struct al_str list, const char *key)
+{
+    struct al_str value = {0};
+    if (!al_git_config_get(list, key, &value) || value.n == 0)
+        return false;
+    autofree char *z = al_xdup(value.p, value.n);
+    bool inside = z[0] == '/' ? al_git_is_beneath(workspace, z) : z[0] != '~' && z[0] != '%';
+    return !inside || strstr(z, "..");
 }
 
 static void config_listed(struct al_git *g)
@@ -235,7 +293,8 @@ static void config_listed(struct al_git *g)
         refuse(g, "look at .git/config");
         return;
     }
-    if (g->needs_worktree && !al_git_config_has(al_buf_str(&g->out), "core.worktree")) {
+    struct al_str list = al_buf_str(&g->out), value = {0};
+    if (g->repo.needs_worktree && !al_git_config_get(list, "core.worktree", &value)) {
         al_git_fail_elsewhere(err);
         al_git_end(g, NULL);
         return;
@@ -248,6 +307,15 @@ static void config_listed(struct al_git *g)
                   "repository");
         return;
     }
+    value = al_git_config_include(list);
+    if (!g->sealed && value.n > 0) {
+        al_fail(err, AL_UNTRUSTED_REPOSITORY, "the repository's configuration includes another file");
+        refuse(g, "this kernel has no Landlock to keep git from reading any file that it names");
+        return;
+    }
+    const char *workspace = al_workspace_root(al_core_workspace(g->call->core));
+    g->no_excludes = leads_elsewhere(workspace, list, "core.excludesfile");
+    g->no_attributes = leads_elsewhere(workspace, list, "core.attributesfile");
     g->ready(g);
 }
 
@@ -268,14 +336,40 @@ static void located(struct al_git *g)
     }
     autofree char *z_top = al_xdup(top.p, top.n), *z_dir = al_xdup(dir.p, dir.n);
     autofree char *z_common = al_xdup(common.p, common.n);
-    if (al_git_check_dirs(al_workspace_root(al_core_workspace(g->call->core)), z_top, z_dir, z_common,
-                          &g->needs_worktree, err) < 0) {
+    if (al_git_check_dirs(&g->repo, al_workspace_root(al_core_workspace(g->call->core)), z_top, z_dir,
+                          z_common, err) < 0) {
         al_git_end(g, NULL);
         return;
     }
     al_buf_add_str(&g->prefix, prefix);
-    static const char *const args[] = {"config", "--list", "--show-scope", "-z", NULL};
+    const char *const args[] = {"config",       "--list", g->sealed ? "--includes" : "--no-includes",
+                                "--show-scope", "-z",     NULL};
     al_git_run(g, args, SMALL_OUTPUT, config_listed);
+}
+
+static void find_repo(struct al_git *g)
+{
+    const char *workspace = al_workspace_root(al_core_workspace(g->call->core));
+    if (al_git_find(workspace, g->sealed, &g->repo, &g->call->err) < 0)
+        return;
+    if (atomic_load(&g->call->cancelled))
+        al_fail(&g->call->err, AL_CANCELLED, "git was cancelled");
+}
+
+static void repo_found(void *ud)
+{
+    static const char *const args[] = {"rev-parse",
+                                       "--path-format=absolute",
+                                       "--show-toplevel",
+                                       "--absolute-git-dir",
+                                       "--git-common-dir",
+                                       "--show-prefix",
+                                       NULL};
+    struct al_git *g = ud;
+    if (g->call->err.code != AL_OK)
+        al_git_end(g, NULL);
+    else
+        al_git_run(g, args, SMALL_OUTPUT, located);
 }
 
 static int git_begin(struct al_git *g, struct al_err *err)
@@ -299,12 +393,6 @@ void al_git_start(struct al_call *call, void (*ready)(struct al_git *g))
         al_git_end(g, NULL);
         return;
     }
-    static const char *const args[] = {"rev-parse",
-                                       "--path-format=absolute",
-                                       "--show-toplevel",
-                                       "--absolute-git-dir",
-                                       "--git-common-dir",
-                                       "--show-prefix",
-                                       NULL};
-    al_git_run(g, args, SMALL_OUTPUT, located);
+    g->work = find_repo;
+    al_work_start(al_core_loop(call->core), work_now, repo_found, g);
 }

@@ -1,4 +1,5 @@
-/* What git prints: status, numstat and configuration, each of any bytes. The first byte says which. */
+/* What git prints: status, numstat, patches and configuration, each of any bytes. The first byte says which.
+ */
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -40,9 +41,16 @@ static void check_status(struct al_str out)
     struct al_arena a = AL_ARENA_INIT(256u << 20);
     struct al_str prefix = take_prefix(&out);
     const struct al_json *v;
-    struct al_err err;
-    bool whole = al_git_status_json(out, prefix, &json, &text);
-    must(whole || out.n > AL_TOOL_JSON_ROOM / 200);
+    struct al_err err = {0};
+    int r = al_git_status_json(out, prefix, &json, &text, &err);
+    must(r <= 0 || out.n > AL_TOOL_JSON_ROOM / 200);
+    must((r < 0) == (err.code == AL_UNTRUSTED_REPOSITORY) && al_utf8_valid(al_str_of(err.msg)));
+    if (r < 0) { /* nothing is shown of it */
+        must(json.n == 0 && text.n == 0);
+        al_buf_free(&json);
+        al_buf_free(&text);
+        return;
+    }
     must(!al_buf_failed(&json) && !al_buf_failed(&text));
     must(al_utf8_valid(al_buf_str(&text)));
     must(al_json_parse(&a, al_buf_str(&json), &v, &err) == 0);
@@ -68,6 +76,22 @@ static void check_numstat(struct al_str out)
     }
 }
 
+/* Nothing is lost, and each head begins a part of its own. */
+static void check_patch(struct al_str out)
+{
+    struct al_buf name = AL_BUF_INIT(65536);
+    struct al_str part, rest = out;
+    const char *at = out.p;
+    while (al_git_patch_next(&rest, &part, &name)) {
+        must(part.p == at && part.n > 0);
+        at += part.n;
+        must(al_str_find(part, AL_STR("\ndiff --git ")) < 0);
+        must(name.n <= part.n);
+    }
+    must(at == out.p + out.n);
+    al_buf_free(&name);
+}
+
 static void check_config(struct al_str out)
 {
     struct al_buf filters[AL_GIT_MAX_FILTERS] = {0}, programs = AL_BUF_INIT(400);
@@ -76,7 +100,10 @@ static void check_config(struct al_str out)
     must(r == 0 || n > 0);
     must(n <= AL_GIT_MAX_FILTERS && programs.n <= 400);
     must(al_utf8_valid(al_buf_str(&programs)));
-    al_git_config_has(out, "core.worktree");
+    struct al_str value = {0}, include = al_git_config_include(out);
+    if (al_git_config_get(out, "core.worktree", &value) && value.n > 0 && !al_str_is(value, "true"))
+        must(value.p >= out.p && value.p + value.n <= out.p + out.n);
+    must(include.n <= out.n);
     for (size_t i = 0; i < n; i++)
         al_buf_free(&filters[i]);
     al_buf_free(&programs);
@@ -93,6 +120,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_status(out);
     else if (data[0] == 'n')
         check_numstat(out);
+    else if (data[0] == 'p')
+        check_patch(out);
     else
         check_config(out);
     free(exact);

@@ -435,6 +435,57 @@ static void a_killed_host_takes_the_tree_with_it(void **state)
     }
 }
 
+static void silence_is_a_time_limit_of_its_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script;
+        bool late;
+    } cases[] = {
+        {"echo a; sleep 600", true},
+        {"echo a; while :; do sleep 600 & wait; done", true},
+        {"i=0; while [ $i -lt 15 ]; do echo; sleep 0.1; i=$((i+1)); done; echo a", false},
+        {"i=0; while [ $i -lt 15 ]; do echo >&2; sleep 0.1; i=$((i+1)); done; echo a", false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct result r;
+        struct al_child_spec more = {
+            .cwd_fd = -1, .max_output = 1 << 20, .idle_ms = cases[i].late ? 100 : 1200};
+        run_script(&r, cases[i].script, &more);
+        if (r.end.timed_out != cases[i].late)
+            fail_msg("%s", cases[i].script);
+        assert_int_equal(r.end.exit_status, cases[i].late ? -1 : 0);
+        result_free(&r);
+    }
+}
+
+static void folders_to_read_are_for_the_supervisor_alone(void **state)
+{
+    (void)state;
+    struct tmp t;
+    struct result r;
+    tmp_make(&t);
+    char script[700];
+    snprintf(script, sizeof(script),
+             "for f in /proc/self/fd/*; do [ $f -ef %s ] && echo open; done; echo end", t.path);
+    const int dirs[AL_CHILD_READ_FDS + 1] = {t.fd, t.fd, t.fd, t.fd, t.fd};
+    struct al_child_spec more = {
+        .cwd_fd = -1, .max_output = 1000, .read_fds = dirs, .n_read_fds = AL_CHILD_READ_FDS};
+    run_script(&r, script, &more);
+    assert_string_equal(r.out, "end\n");
+    result_free(&r);
+    char *const argv[] = {(char *)SH, NULL};
+    struct al_child_spec spec = spec_of(argv);
+    struct al_err err;
+    spec.read_fds = dirs;
+    spec.n_read_fds = AL_CHILD_READ_FDS + 1;
+    r.loop = al_loop_new();
+    assert_null(al_child_start(r.loop, &spec, on_done, &r, &err));
+    assert_int_equal(err.code, AL_INTERNAL);
+    al_loop_free(r.loop);
+    tmp_remove(&t);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], AL_SUPERVISE_VERB))
@@ -448,6 +499,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_program_that_ends_takes_its_tree_with_it),
         cmocka_unit_test(a_stopped_program_takes_its_tree_with_it),
         cmocka_unit_test(a_cancel_at_once_is_a_cancel),
+        cmocka_unit_test(silence_is_a_time_limit_of_its_own),
+        cmocka_unit_test(folders_to_read_are_for_the_supervisor_alone),
         cmocka_unit_test(a_polite_program_may_clean_up),
         cmocka_unit_test(two_hundred_at_once_are_all_stopped),
         cmocka_unit_test(a_tree_that_multiplies_is_stopped),

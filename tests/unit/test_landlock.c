@@ -20,7 +20,8 @@ static int in_seal(int (*fn)(const char *dir), const char *dir)
     pid_t pid = fork();
     if (pid == 0) {
         struct al_err err;
-        if (al_landlock_seal_git(git, &err) < 0)
+        autofd int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (al_landlock_seal_git(git, &fd, 1, &err) < 0)
             _exit(100);
         _exit(fn(dir));
     }
@@ -72,6 +73,12 @@ static int probe(const char *dir)
         return 6;
     if (mkdir(path, 0700) == 0 || symlink("x", path) == 0 || mkfifo(path, 0600) == 0)
         return 7;
+    static const char *const outside[] = {"/etc/passwd", "/proc/self/environ", "/", "/etc", "link", "../out"};
+    for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+        autofd int here = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (openat(here, outside[i], O_RDONLY | O_CLOEXEC) >= 0 || errno != EACCES)
+            return 20 + (int)i;
+    }
     fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (fd < 0 || write(fd, "x", 1) != 1)
         return 8;
@@ -101,13 +108,48 @@ static void the_seal_holds(void **state)
     struct tmp t;
     (void)state;
     tmp_make(&t);
-    put_file(t.fd, "file", "text");
-    put_file(t.fd, "script", "#!/bin/sh\nexit 0\n");
-    set_mode(t.fd, "script", 0755);
-    char script[600];
-    snprintf(script, sizeof(script), "%s/script", t.path);
+    assert_int_equal(mkdirat(t.fd, "in", 0755), 0);
+    put_file(t.fd, "out", "text");
+    put_file(t.fd, ".gitignore", "text");
+    put_link("../out", t.fd, "in/link");
+    put_file(t.fd, "in/file", "text");
+    put_file(t.fd, "in/script", "#!/bin/sh\nexit 0\n");
+    set_mode(t.fd, "in/script", 0755);
+    char dir[300], script[600];
+    snprintf(dir, sizeof(dir), "%s/in", t.path);
+    snprintf(script, sizeof(script), "%s/script", dir);
     assert_int_equal(try_exec(script, -1, NULL), 0); /* it would run */
-    assert_int_equal(in_seal(probe, t.path), 0);
+    assert_int_equal(in_seal(probe, dir), 0);
+    tmp_remove(&t);
+}
+
+static int probe_above(const char *dir)
+{
+    static const char *const fine[] = {"../.gitignore", "../.gitattributes", "../.git"};
+    autofd int here = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++) {
+        autofd int fd = openat(here, fine[i], O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            return 1 + (int)i;
+    }
+    return openat(here, "../../.gitignore", O_RDONLY | O_CLOEXEC) < 0 && errno == EACCES ? 0 : 9;
+}
+
+/* Files and no links: the uppermost leads to what is not to be read. */
+static void what_holds_from_above_is_read(void **state)
+{
+    struct tmp t;
+    (void)state;
+    tmp_make(&t);
+    assert_int_equal(mkdirat(t.fd, "a", 0755), 0);
+    assert_int_equal(mkdirat(t.fd, "a/b", 0755), 0);
+    put_file(t.fd, "a/.gitignore", "text");
+    put_file(t.fd, "a/.gitattributes", "text");
+    put_file(t.fd, "a/.git", "text");
+    put_link("/etc/passwd", t.fd, ".gitignore");
+    char dir[300];
+    snprintf(dir, sizeof(dir), "%s/a/b", t.path);
+    assert_int_equal(in_seal(probe_above, dir), 0);
     tmp_remove(&t);
 }
 
@@ -122,7 +164,7 @@ static void a_git_that_is_no_program_is_an_error(void **state)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct al_err err;
         snprintf(path, sizeof(path), "%s/%s", t.path, names[i]);
-        assert_int_equal(al_landlock_seal_git(path, &err), -1);
+        assert_int_equal(al_landlock_seal_git(path, &t.fd, 1, &err), -1);
         assert_int_equal(err.code, AL_RUNTIME_UNAVAILABLE);
         assert_null(strstr(err.msg, t.path));
     }
@@ -262,6 +304,43 @@ static void the_loader_runs_nothing_for_a_repository(void **state)
     }
 }
 
+/* git does not check the paths of an index that it reads. */
+static void an_index_leads_nowhere(void **state)
+{
+    (void)state;
+    static const char *const diff[] = {"diff", NULL};
+    for (int seal = 0; seal < 2; seal++) {
+        struct tmp t, out;
+        struct result r;
+        char path[500], real[400];
+        tmp_make(&t);
+        tmp_make(&out);
+        put_file(out.fd, "notes", "of somebody\n");
+        put_file(t.fd, "empty", "");
+        GIT(&t, "init", "-q");
+        snprintf(real, sizeof(real), "%s/notes", out.path);
+        snprintf(path, sizeof(path), "100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,x%s", real + 1);
+        GIT(&t, "add", "empty");
+        GIT(&t, "update-index", "--add", "--cacheinfo", path);
+        autofree char *index = NULL;
+        struct al_buf b = AL_BUF_INIT(1 << 20);
+        autofd int fd = openat(t.fd, ".git/index", O_RDWR | O_CLOEXEC);
+        assert_int_equal(al_fd_read_all(fd, &b), 0);
+        long at = al_str_find(al_buf_str(&b),
+                              al_str_of(path + strlen("100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,")));
+        assert_true(at > 0);
+        index = al_buf_take(&b);
+        assert_int_equal(pwrite(fd, "/", 1, at), 1);
+        run_git(&r, &t, seal, diff);
+        /* Without the seal it is shown, so that the other half of this test means something. */
+        assert_int_equal(strstr(r.out, "+of somebody") != NULL, !seal);
+        free(r.out);
+        free(r.err);
+        tmp_remove(&t);
+        tmp_remove(&out);
+    }
+}
+
 static void git_works_in_the_seal(void **state)
 {
     (void)state;
@@ -302,9 +381,11 @@ int main(int argc, char **argv)
         return al_supervise_main(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_seal_holds),
+        cmocka_unit_test(what_holds_from_above_is_read),
         cmocka_unit_test(a_git_that_is_no_program_is_an_error),
         cmocka_unit_test(a_repository_runs_nothing),
         cmocka_unit_test(the_loader_runs_nothing_for_a_repository),
+        cmocka_unit_test(an_index_leads_nowhere),
         cmocka_unit_test(git_works_in_the_seal),
     };
     al_self_open();

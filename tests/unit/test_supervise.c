@@ -216,11 +216,61 @@ static void a_killed_supervisor_takes_its_program_along(void **state)
     sup_hear(&s, 1);
     assert_int_equal(al_pidfd_kill(s.pidfd, SIGKILL), 0);
     assert_int_equal(al_reap(s.pidfd, true, &e), 1);
-    assert_true(gone_soon(s.mark));
+    struct al_supervise_status st;
+    assert_true(gone_soon(s.mark)); /* by its other half, which still tells */
+    assert_int_equal(read(s.status_fd, &st, sizeof(st)), sizeof(st));
+    assert_int_equal(st.signal, SIGKILL);
     assert_int_equal(read(s.status_fd, &c, 1), 0);
     close(s.pidfd);
     close(s.status_fd);
     close(s.out_fd);
+}
+
+/* Kills its parent, the supervisor that it can see, after it has detached a part of itself. */
+static void what_a_program_detached_dies_when_it_kills_its_parent(void **state)
+{
+    (void)state;
+    static const char *const scripts[] = {
+        "(setsid sh -c 'echo; exec sleep 600' &); read x <&3; kill -9 $PPID; exec sleep 600",
+        "(setsid sh -c 'echo; exec sleep 600' &); read x <&3; kill -9 $PPID",
+        /* the outer one alone */
+        "(setsid sh -c 'echo; exec sleep 600' &); read x <&3; kill -9 $(cut -d' ' -f4 /proc/$PPID/stat); "
+        "exec "
+        "sleep 600",
+        /* stopped, and then told to end */
+        "(setsid sh -c 'echo; exec sleep 600' &); read x <&3; kill -STOP $PPID; echo; exec sleep 600",
+    };
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        struct tmp t;
+        struct sup s;
+        struct al_exit e;
+        char script[800], c;
+        tmp_make(&t);
+        assert_int_equal(mkfifoat(t.fd, "go", 0600), 0);
+        snprintf(script, sizeof(script), "exec 3<>%s/go; %s", t.path, scripts[i]);
+        const char *const args[] = {"--", "/bin/sh", "sh", "-c", script, NULL};
+        sup_start(&s, args);
+        sup_hear(&s, 1);
+        autofd int go = openat(t.fd, "go", O_RDWR | O_CLOEXEC);
+        assert_int_equal(write(go, "\n", 1), 1);
+        if (i == 3) {
+            sup_hear(&s, 1);
+            al_pidfd_kill(s.pidfd, SIGTERM);
+        }
+        struct pollfd p = {.fd = s.pidfd, .events = POLLIN};
+        assert_int_equal(poll(&p, 1, 20000), 1);
+        assert_int_equal(al_reap(s.pidfd, true, &e), 1);
+        /* With the outer one gone nobody is left to be waited for. */
+        if (i == 2)
+            assert_true(gone_soon(s.mark));
+        else if (count_marked(s.mark) != 0)
+            fail_msg("script %zu has left something", i);
+        (void)!read(s.status_fd, &c, 1);
+        close(s.pidfd);
+        close(s.status_fd);
+        close(s.out_fd);
+        tmp_remove(&t);
+    }
 }
 
 int main(int argc, char **argv)
@@ -237,6 +287,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_the_tree_leaves_is_killed_without_grace),
         cmocka_unit_test(a_leader_that_ended_before_its_threads_is_no_zombie),
         cmocka_unit_test(a_killed_supervisor_takes_its_program_along),
+        cmocka_unit_test(what_a_program_detached_dies_when_it_kills_its_parent),
     };
     al_self_open();
     return cmocka_run_group_tests(tests, NULL, NULL);
