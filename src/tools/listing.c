@@ -16,6 +16,8 @@
 #define WALK_DEPTH 64
 #define WALK_ENTRIES 200000
 
+uint64_t al_listing_idle_ms = 10000;
+
 static void listing_free(struct al_listing *l)
 {
     l->call->impl = NULL;
@@ -144,6 +146,14 @@ void al_tool_rg_fail(int exit_status, struct al_str words, struct al_err *err)
     al_hint(err, "`rg --version` in a terminal should work; install ripgrep from your system's packages");
 }
 
+/* rg waits for ever for an ignore file that is a pipe. */
+static void fail_late(const struct al_child_end *end, struct al_err *err)
+{
+    al_fail(err, AL_TOOL_TIMEOUT, "listing the files took over %llu s",
+            (unsigned long long)end->duration_ms / 1000);
+    al_hint(err, "narrow it with path; a .gitignore or .ignore that is no plain file keeps it waiting");
+}
+
 static void rg_done(void *ud, const struct al_child_end *end)
 {
     struct al_listing *l = ud;
@@ -153,6 +163,8 @@ static void rg_done(void *ud, const struct al_child_end *end)
         al_fail(&err, AL_CANCELLED, "listing files was cancelled");
     else if (end->exec_errno > 0)
         al_fail_errno(&err, AL_RUNTIME_UNAVAILABLE, end->exec_errno, "rg does not start");
+    else if (end->timed_out && end->out->n == 0)
+        fail_late(end, &err);
     else if (end->exit_status < 0 && !end->timed_out)
         al_fail(&err, AL_TOOL_ERROR, "rg was killed by signal %d", end->signal);
     else if (end->exit_status > 2)
@@ -196,6 +208,7 @@ static int rg_start(struct al_listing *l, struct al_err *err)
         .cwd_fd = l->dir_fd,
         .max_output = LISTING_MAX,
         .timeout_ms = AL_RG_TIMEOUT_MS,
+        .idle_ms = al_listing_idle_ms,
         .seal = AL_CHILD_SEAL_SEARCH,
         .max_data = AL_RG_MEMORY,
     };

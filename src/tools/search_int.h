@@ -13,6 +13,8 @@
  */
 #define AL_RG_MEMORY (288u << 20)
 #define AL_RG_TIMEOUT_MS 60000
+/* A listing whose rg has said nothing for so long is ended: names come all the time. Changed by tests. */
+extern uint64_t al_listing_idle_ms;
 /* With one thread, and files up to that size, the limit is never met: measured at 52 bytes for each byte of a
  * file. */
 #define AL_RG_SMALL_MIB 4

@@ -336,6 +336,25 @@ static void a_cancelled_search_ends(void **state)
     reply_free(&r);
 }
 
+/* Who opens a pipe waits for the other end. */
+static void an_ignore_file_that_is_a_pipe_ends_a_listing(void **state)
+{
+    struct world *w = *state;
+    put(w, "a", "x\n");
+    put(w, "sub/b", "x\n");
+    sh(w, "mkfifo .gitignore");
+    uint64_t as_is = al_listing_idle_ms;
+    al_listing_idle_ms = 300;
+    static const char *const calls[][2] = {{"list_files", "{}"}, {"read_files", "{\"glob\":\"**\"}"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct reply r = call(w, calls[i][0], "%s", calls[i][1]);
+        assert_code(&r, AL_TOOL_TIMEOUT);
+        assert_has(r.hint, ".gitignore");
+        reply_free(&r);
+    }
+    al_listing_idle_ms = as_is;
+}
+
 int main(int argc, char **argv)
 {
     world_main(argc, argv);
@@ -354,6 +373,7 @@ int main(int argc, char **argv)
         IN_WORLD(a_large_file_of_ordinary_lines_is_searched),
         IN_WORLD(folders_above_are_heeded_but_not_read),
         IN_WORLD(many_matches_are_cut_and_said),
+        IN_WORLD(an_ignore_file_that_is_a_pipe_ends_a_listing),
         IN_WORLD(a_cancelled_search_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
