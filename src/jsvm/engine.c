@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -49,6 +50,11 @@ static void zygote_free(struct al_zygote *z)
 {
     struct al_engine *e = z->engine;
     struct al_exit exit;
+    struct al_zygote **link = &e->zygotes;
+    while (*link && *link != z)
+        link = &(*link)->next;
+    if (*link)
+        *link = z->next;
     if (e->zygote == z)
         e->zygote = NULL;
     al_watch_stop(z->watch);
@@ -66,6 +72,18 @@ static void zygote_free(struct al_zygote *z)
         vm = waits ? e->vms : vm->next;
     }
     free(z);
+}
+
+/*
+ * It takes no more. Whoever starts a run may be the one to find that, and must not be called back meanwhile:
+ * those who wait for it are told in a turn of the loop, when its end of the control socket has closed.
+ */
+static void zygote_retire(struct al_zygote *z)
+{
+    if (z->engine->zygote == z)
+        z->engine->zygote = NULL;
+    if (z->pidfd >= 0)
+        al_pidfd_kill(z->pidfd, SIGKILL);
 }
 
 static void zygote_said(struct al_zygote *z, const struct al_vm_reply_msg *m)
@@ -158,6 +176,8 @@ static struct al_zygote *zygote_new(struct al_engine *e, struct al_err *err)
         zygote_free(z);
         return NULL;
     }
+    z->next = e->zygotes;
+    e->zygotes = z;
     return z;
 }
 
@@ -235,7 +255,7 @@ int al_zygote_request(struct al_vm *vm, struct al_err *err)
             vm->zygote = z;
             return 0;
         }
-        zygote_free(z);
+        zygote_retire(z);
     }
     return al_fail_errno(err, AL_ENGINE_UNAVAILABLE, -r, "the JavaScript engine takes no run");
 }
@@ -246,7 +266,7 @@ void al_engine_free(struct al_engine *e)
         return;
     while (e->vms)
         al_vm_take_down(e->vms);
-    if (e->zygote)
-        zygote_free(e->zygote);
+    while (e->zygotes)
+        zygote_free(e->zygotes);
     free(e);
 }

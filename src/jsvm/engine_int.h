@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "jsvm/engine.h"
 #include "jsvm/proto.h"
+#include "os/spawn.h"
 #include "wire/frame.h"
 
 #include <sys/types.h>
@@ -12,6 +13,7 @@
 #define AL_ZYGOTE_RUNS_MAX 10000
 #define AL_ZYGOTE_AGE_MS ((uint64_t)3600 * 1000)
 #define AL_PROGRESS_MS 50
+#define AL_TURN_NS ((uint64_t)2000000)       /* of a loop's turn, for what one run says */
 #define AL_SPARE_TEXTS ((uint64_t)1 << 20)   /* INIT's texts that a spare is ready for */
 #define AL_SPARE_MEMORY ((uint64_t)32 << 20) /* what the first spare is made for, before any run has come */
 #define AL_OVER_MAX \
@@ -19,6 +21,7 @@
 
 struct al_zygote {
     struct al_engine *engine;
+    struct al_zygote *next; /* in engine->zygotes */
     pid_t pid;
     int pidfd, control;
     struct al_watch *watch;
@@ -28,10 +31,11 @@ struct al_zygote {
 
 struct al_engine {
     struct al_loop *loop;
-    struct al_zygote *zygote; /* the one that forks now; NULL when there is none */
-    struct al_vm *vms;        /* the spare, the runs, and the processes of runs that are over */
-    struct al_vm *spare;      /* the process that waits for the next script; NULL when there is none */
-    bool warm;                /* more than one run is to be expected: keep a spare */
+    struct al_zygote *zygote;  /* the one that forks now; NULL when there is none */
+    struct al_zygote *zygotes; /* it, and those that are found dead but whose runs do not know it yet */
+    struct al_vm *vms;         /* the spare, the runs, and the processes of runs that are over */
+    struct al_vm *spare;       /* the process that waits for the next script; NULL when there is none */
+    bool warm;                 /* more than one run is to be expected: keep a spare */
     unsigned n_over;
     uint64_t started, next_seq;
 };
@@ -52,6 +56,20 @@ enum al_vm_cause {
     AL_CAUSE_NO_START, /* the zygote cannot fork it: `lie` says why */
 };
 
+/* A frame on its way to a run. */
+struct al_vm_out {
+    struct al_vm_out *next;
+    size_t n, at; /* bytes, and how many of them are sent */
+    uint32_t id;  /* of RESULT: the call that it answers */
+    uint8_t type;
+    char bytes[];
+};
+
+struct al_vm_open {
+    uint32_t id;
+    bool answered; /* but its RESULT is not sent to the end: until then the call counts */
+};
+
 struct al_vm {
     struct al_engine *engine;
     struct al_vm *next, **link; /* in engine->vms */
@@ -67,8 +85,8 @@ struct al_vm {
     struct al_watch *exit_watch, *channel_watch;
     bool wants_write;
     struct al_frames in;
-    struct al_buf out;
-    size_t out_at;
+    struct al_timer *resume_timer; /* frames are left in `in`: a turn's time was up */
+    struct al_vm_out *out, **out_end;
     /* limits */
     uint64_t memory_bytes, timeout_ms;
     uint64_t data_bytes; /* what the process was made for */
@@ -80,14 +98,17 @@ struct al_vm {
     struct al_timer *timer, *hang_timer, *tell_timer;
     /* what it has said */
     size_t text_bytes;
-    uint32_t *open; /* ids of calls without answer */
-    uint32_t n_open;
-    struct al_buf progress; /* held back by the limit of frequency */
+    struct al_vm_open *open;
+    uint32_t n_open, n_answered; /* of those */
+    bool asks;                   /* the answer to its question is not sent to the end */
+    struct al_buf progress;      /* held back by the limit of frequency */
     uint64_t progress_ms;
     struct al_timer *progress_timer;
     struct al_buf value, state, last; /* last: the JSON of END */
     bool ended;                       /* END has come */
     bool ahead;                       /* made as a spare */
+    bool gone;                        /* reaped; what it had said is still being taken */
+    struct al_exit how;               /* once it has gone */
     bool retried;
     enum al_vm_cause cause;
     char lie[200];
@@ -100,10 +121,13 @@ int al_zygote_request(struct al_vm *vm, struct al_err *err);
 struct al_vm *al_vm_start_probe(struct al_engine *e, const struct al_vm_spec *spec,
                                 const struct al_vm_ops *ops, void *ud, bool probe, struct al_err *err);
 void al_vm_kill(struct al_vm *vm, enum al_vm_cause cause);
-void al_vm_queue(struct al_vm *vm, uint8_t type, struct al_str payload);
+/* One frame of two parts. */
+void al_vm_queue(struct al_vm *vm, uint8_t type, uint32_t id, struct al_str head, struct al_str rest);
+void al_vm_drop_out(struct al_vm *vm);
 void al_vm_watch_channel(struct al_vm *vm);
 void al_vm_channel_ready(void *ud, int events);
-void al_vm_read_rest(struct al_vm *vm); /* what has come already, and no more */
+/* What has come already and no more. False: a turn's time was up before the end of it. */
+bool al_vm_read_rest(struct al_vm *vm);
 void al_vm_tell_started(struct al_vm *vm);
 
 /* process.c */
@@ -112,6 +136,7 @@ struct al_vm *al_vm_prepare(struct al_engine *e, uint64_t data_bytes, bool ahead
 void al_vm_forked(struct al_vm *vm, int64_t pid);
 void al_vm_zygote_gone(struct al_vm *vm, const struct al_zygote *z);
 void al_vm_said_end(struct al_vm *vm);
+void al_vm_drain(struct al_vm *vm);     /* it has gone: takes what it had said, and ends it */
 void al_vm_take_down(struct al_vm *vm); /* kills, reaps and ends it, now */
 /* The spare, if it was made for that much data, else NULL. */
 struct al_vm *al_spare_take(struct al_engine *e, uint64_t memory_bytes, uint64_t text_bytes);
@@ -119,7 +144,6 @@ struct al_vm *al_spare_take(struct al_engine *e, uint64_t memory_bytes, uint64_t
 void al_spare_want(struct al_engine *e, uint64_t memory_bytes);
 
 /* run_end.c: views in end lie in the arena, or in the run's own buffers. */
-struct al_exit;
 unsigned long al_vm_cpu_ms(const struct al_vm *vm); /* of the process so far, by the kernel's clock for it */
 void al_vm_make_end(struct al_vm *vm, const struct al_exit *how, struct al_arena *a, struct al_vm_end *end);
 

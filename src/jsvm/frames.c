@@ -103,12 +103,14 @@ static void take_call(struct al_vm *vm, struct al_str payload)
         return;
     }
     for (uint32_t i = 0; i < vm->n_open; i++) {
-        if (vm->open[i] == head.id) {
+        if (vm->open[i].id == head.id) {
             al_vm_lie(vm, "two calls of one number");
             return;
         }
     }
-    vm->open[vm->n_open++] = head.id;
+    if (vm->gone) /* nobody is left who could hear of it */
+        return;
+    vm->open[vm->n_open++] = (struct al_vm_open){.id = head.id};
     vm->ops->call(vm->ud, head.id, name, args);
 }
 
@@ -121,13 +123,20 @@ static void take_query(struct al_vm *vm, struct al_str payload)
         al_vm_lie(vm, "a question that is none");
         return;
     }
+    if (vm->asks) {
+        al_vm_lie(vm, "a question before the answer to the last one");
+        return;
+    }
+    if (vm->gone)
+        return;
+    vm->asks = true;
     vm->ops->query(vm->ud, name, arg, &answer);
     if (al_buf_failed(&answer) || !al_json_check(al_buf_str(&answer), 256)) {
         al_buf_clear(&answer);
         al_buf_adds(&answer,
                     "{\"error\":{\"code\":\"RESULT_TOO_LARGE\",\"message\":\"the answer is too large\"}}");
     }
-    al_vm_queue(vm, AL_VM_ANSWER, al_buf_str(&answer));
+    al_vm_queue(vm, AL_VM_ANSWER, 0, AL_STR(""), al_buf_str(&answer));
 }
 
 static void take_json(struct al_vm *vm, struct al_buf *to, struct al_str json, size_t most)

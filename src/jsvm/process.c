@@ -51,7 +51,8 @@ static void link_in(struct al_vm *vm)
 /* All but the process, and the watch for its exit. */
 static void let_go(struct al_vm *vm)
 {
-    struct al_timer **timers[] = {&vm->timer, &vm->hang_timer, &vm->tell_timer, &vm->progress_timer};
+    struct al_timer **timers[] = {&vm->timer, &vm->hang_timer, &vm->tell_timer, &vm->progress_timer,
+                                  &vm->resume_timer};
     for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
         if (*timers[i])
             al_timer_stop(*timers[i]);
@@ -63,11 +64,13 @@ static void let_go(struct al_vm *vm)
     al_close(&vm->child_channel);
     al_close(&vm->page);
     al_frames_free(&vm->in);
-    struct al_buf *bufs[] = {&vm->out, &vm->progress, &vm->value, &vm->state, &vm->last};
+    struct al_buf *bufs[] = {&vm->progress, &vm->value, &vm->state, &vm->last};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         al_buf_free(bufs[i]);
+    al_vm_drop_out(vm);
     free(vm->open);
     vm->open = NULL;
+    vm->n_open = vm->n_answered = 0;
 }
 
 static void vm_free(struct al_vm *vm)
@@ -155,12 +158,20 @@ static void tell_end(struct al_vm *vm, const struct al_exit *how)
 /* The process is reaped, or never was. */
 static void finish(struct al_vm *vm, const struct al_exit *how)
 {
-    /* All of its ends are closed: what it has said lies in our buffer, and there is no more. */
-    if (vm->phase == AL_PHASE_RUN) {
-        al_vm_read_rest(vm);
+    if (vm->phase == AL_PHASE_RUN)
         tell_end(vm, how);
-    }
     vm_free(vm);
+}
+
+/* All of its ends are closed: what it has said lies in our buffers, and there is no more. */
+void al_vm_drain(struct al_vm *vm)
+{
+    if (vm->phase == AL_PHASE_RUN) {
+        al_vm_tell_started(vm);
+        if (!al_vm_read_rest(vm))
+            return;
+    }
+    finish(vm, &vm->how);
 }
 
 /*
@@ -208,8 +219,14 @@ static void exited(void *ud, int events)
     struct al_exit how = {0};
     (void)events;
     int r = al_reap(vm->pidfd, false, &how);
-    if (r != 0 && !begin_again(vm))
-        finish(vm, &how);
+    if (r == 0 || begin_again(vm))
+        return;
+    al_watch_stop(vm->exit_watch);
+    al_watch_stop(vm->channel_watch);
+    vm->exit_watch = vm->channel_watch = NULL;
+    vm->gone = true;
+    vm->how = how;
+    al_vm_drain(vm);
 }
 
 /* The page is the run's to write: a process that is no child of ours is not taken for it. */
@@ -245,7 +262,7 @@ void al_vm_take_down(struct al_vm *vm)
         if (pid)
             vm->pidfd = al_pidfd_open((pid_t)pid);
     }
-    if (vm->pidfd >= 0) {
+    if (vm->pidfd >= 0 && !vm->gone) {
         al_pidfd_kill(vm->pidfd, SIGKILL);
         (void)al_reap(vm->pidfd, true, &how);
     }

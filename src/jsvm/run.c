@@ -12,7 +12,6 @@
 
 #define HANG_MS 40 /* for the zygote to fork a run that must already end */
 #define READ_CHUNK ((size_t)64 << 10)
-#define READS_PER_TURN 16
 #define OPEN_MAX_CALLS 1024
 
 /* -- the clock */
@@ -61,7 +60,7 @@ void al_vm_clock_go(struct al_vm *vm)
 
 void al_vm_watch_channel(struct al_vm *vm)
 {
-    bool write = vm->out.n > 0;
+    bool write = vm->out != NULL;
     if (vm->channel_watch && vm->wants_write == write)
         return;
     al_watch_stop(vm->channel_watch);
@@ -70,50 +69,119 @@ void al_vm_watch_channel(struct al_vm *vm)
                                        al_vm_channel_ready, vm, NULL);
 }
 
+/* It has reached the run to its end: from here on the run can know of it. */
+static void out_sent(struct al_vm *vm)
+{
+    struct al_vm_out *o = vm->out;
+    if (o->type == AL_VM_ANSWER)
+        vm->asks = false;
+    for (uint32_t i = 0; o->type == AL_VM_RESULT && i < vm->n_open; i++) {
+        if (vm->open[i].id == o->id) {
+            vm->open[i] = vm->open[--vm->n_open];
+            vm->n_answered--;
+            break;
+        }
+    }
+    vm->out = o->next;
+    if (!vm->out)
+        vm->out_end = NULL;
+    free(o);
+}
+
+void al_vm_drop_out(struct al_vm *vm)
+{
+    while (vm->out)
+        out_sent(vm);
+}
+
 /* Writes what goes without blocking. A run that has gone is noticed by its exit. */
 static void flush(struct al_vm *vm)
 {
-    while (vm->out_at < vm->out.n) {
-        ssize_t n =
-            send(vm->channel, vm->out.p + vm->out_at, vm->out.n - vm->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (vm->out) {
+        struct al_vm_out *o = vm->out;
+        ssize_t n = send(vm->channel, o->bytes + o->at, o->n - o->at, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
             break;
-        if (n < 0)
-            vm->out_at = vm->out.n;
-        else {
-            vm->out_at += (size_t)n;
-            vm->sent += (size_t)n;
+        if (n < 0) {
+            al_vm_drop_out(vm);
+            break;
         }
-    }
-    if (vm->out_at == vm->out.n) {
-        if (vm->out.cap > READ_CHUNK)
-            al_buf_free(&vm->out);
-        else
-            al_buf_clear(&vm->out);
-        vm->out_at = 0;
+        vm->sent += (size_t)n;
+        o->at += (size_t)n;
+        if (o->at == o->n)
+            out_sent(vm);
     }
     if (vm->channel_watch)
         al_vm_watch_channel(vm);
 }
 
-void al_vm_queue(struct al_vm *vm, uint8_t type, struct al_str payload)
+static void put_head(char *to, uint8_t type, size_t n)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (char)(n >> (8 * i) & 0xff);
+    to[4] = (char)type;
+    to[5] = AL_FRAME_VERSION;
+    to[6] = to[7] = 0;
+}
+
+/*
+ * Without a limit of its own: there is one INIT, one ANSWER at a time, and a RESULT for each open call, all
+ * of limited size. A call is open until its RESULT is sent.
+ */
+void al_vm_queue(struct al_vm *vm, uint8_t type, uint32_t id, struct al_str head, struct al_str rest)
 {
     if (vm->cause != AL_CAUSE_NONE || vm->ended)
         return;
-    if (al_frame_put(&vm->out, type, payload) < 0)
-        al_vm_lie(vm, "more answers at once than there is room for");
-    else
-        flush(vm);
+    size_t n = head.n + rest.n;
+    struct al_vm_out *o = al_xmalloc(sizeof *o + AL_FRAME_HEADER + n);
+    *o = (struct al_vm_out){.n = AL_FRAME_HEADER + n, .id = id, .type = type};
+    put_head(o->bytes, type, n);
+    if (head.n)
+        memcpy(o->bytes + AL_FRAME_HEADER, head.p, head.n);
+    if (rest.n)
+        memcpy(o->bytes + AL_FRAME_HEADER + head.n, rest.p, rest.n);
+    *(vm->out_end ? vm->out_end : &vm->out) = o;
+    vm->out_end = &o->next;
+    flush(vm);
 }
 
-static void take_frames(struct al_vm *vm, struct al_str bytes)
+static void resume(void *ud)
+{
+    struct al_vm *vm = ud;
+    vm->resume_timer = NULL;
+    if (vm->gone)
+        al_vm_drain(vm);
+    else
+        al_vm_channel_ready(vm, 0);
+}
+
+static bool out_of_turn(struct al_vm *vm, uint64_t until_ns)
+{
+    uint64_t now = al_mono_ns();
+    /* The clock's timer may be as late as the loop. */
+    if (vm->going_ns && vm->spent_ns + (now - vm->going_ns) >= vm->timeout_ms * 1000000)
+        al_vm_kill(vm, AL_CAUSE_TIMEOUT);
+    return now >= until_ns;
+}
+
+/* Takes the frames that are there. False when the turn's time is up before that: the rest comes in another.
+ */
+static bool take_frames(struct al_vm *vm, uint64_t until_ns)
 {
     struct al_err err = {0};
     struct al_frame f;
-    int r = al_frames_feed(&vm->in, bytes, &err);
-    while (r >= 0 && vm->cause == AL_CAUSE_NONE && !vm->ended) {
+    int r = 0;
+    while (vm->cause == AL_CAUSE_NONE && !vm->ended) {
+        bool late = out_of_turn(vm, until_ns);
+        if (vm->cause != AL_CAUSE_NONE)
+            break;
+        if (late && !al_frames_idle(&vm->in)) {
+            if (!vm->resume_timer)
+                vm->resume_timer = al_timer_start(vm->engine->loop, 1, resume, vm);
+            return false;
+        }
         r = al_frames_next(&vm->in, &f, &err);
         if (r <= 0)
             break;
@@ -121,11 +189,13 @@ static void take_frames(struct al_vm *vm, struct al_str bytes)
     }
     if (r < 0)
         al_vm_lie(vm, err.msg);
+    return true;
 }
 
 /* One read and what it brings: its bytes, or 0 when nothing is left, now or ever, or nothing more counts. */
 static size_t read_once(struct al_vm *vm)
 {
+    struct al_err err = {0};
     char chunk[READ_CHUNK];
     ssize_t n;
     do {
@@ -139,14 +209,40 @@ static size_t read_once(struct al_vm *vm)
         return 0;
     }
     al_close(&vm->child_channel);
-    take_frames(vm, (struct al_str){chunk, (size_t)n});
-    return vm->cause == AL_CAUSE_NONE && !vm->ended ? (size_t)n : 0;
+    if (al_frames_feed(&vm->in, (struct al_str){chunk, (size_t)n}, &err) < 0) {
+        al_vm_lie(vm, err.msg);
+        return 0;
+    }
+    return (size_t)n;
 }
 
-void al_vm_read_rest(struct al_vm *vm)
+static bool still_counts(const struct al_vm *vm)
 {
-    while (vm->cause == AL_CAUSE_NONE && !vm->ended && read_once(vm) > 0)
-        ;
+    return vm->cause == AL_CAUSE_NONE && !vm->ended;
+}
+
+/* Reads and takes until nothing more is there. False: there may be more, in another turn. */
+static bool read_some(struct al_vm *vm, uint64_t until_ns)
+{
+    size_t n;
+    if (!take_frames(vm, until_ns)) /* what the turn before has left */
+        return false;
+    do {
+        if (!still_counts(vm))
+            return true;
+        n = read_once(vm);
+        if (!take_frames(vm, until_ns))
+            return false;
+    } while (n == READ_CHUNK && al_mono_ns() < until_ns);
+    return n < READ_CHUNK;
+}
+
+bool al_vm_read_rest(struct al_vm *vm)
+{
+    bool all = read_some(vm, al_mono_ns() + AL_TURN_NS);
+    if (!all && still_counts(vm) && !vm->resume_timer)
+        vm->resume_timer = al_timer_start(vm->engine->loop, 1, resume, vm);
+    return all || !still_counts(vm);
 }
 
 void al_vm_channel_ready(void *ud, int events)
@@ -164,8 +260,7 @@ void al_vm_channel_ready(void *ud, int events)
     al_vm_tell_started(vm);
     if (events & AL_WRITABLE)
         flush(vm);
-    for (int i = 0; i < READS_PER_TURN && read_once(vm) == READ_CHUNK; i++)
-        ;
+    (void)read_some(vm, al_mono_ns() + AL_TURN_NS);
     if (!vm->ended && vm->cause == AL_CAUSE_NONE)
         return;
     al_watch_stop(vm->channel_watch); /* it has nothing more to say that counts */
@@ -246,15 +341,14 @@ static void put_init(struct al_vm *vm, const struct al_vm_spec *spec, bool probe
         .legacy_execute = spec->legacy_execute,
         .probe = probe,
     };
-    autobuf struct al_buf all = AL_BUF_INIT(sizeof init + AL_VM_SCRIPT_MAX + AL_VM_DATA_MAX);
+    autobuf struct al_buf all = AL_BUF_INIT(AL_VM_SCRIPT_MAX + AL_VM_DATA_MAX);
     al_random(init.seed, sizeof init.seed);
-    al_buf_add(&all, &init, sizeof init);
     al_buf_add_str(&all, spec->code);
     al_buf_add_str(&all, spec->input);
     al_buf_add_str(&all, spec->alisio);
     al_buf_add_str(&all, spec->tool_names);
     al_buf_add_str(&all, spec->state);
-    al_vm_queue(vm, AL_VM_INIT, al_buf_str(&all));
+    al_vm_queue(vm, AL_VM_INIT, 0, (struct al_str){(const char *)&init, sizeof init}, al_buf_str(&all));
 }
 
 static int check_spec(const struct al_vm_spec *spec, struct al_err *err)
@@ -290,7 +384,6 @@ static void configure(struct al_vm *vm, const struct al_vm_spec *spec, const str
     if (most < vm->max_text_bytes)
         most = vm->max_text_bytes;
     al_frames_init(&vm->in, most + 1024);
-    al_buf_init(&vm->out, AL_VM_DATA_MAX + AL_VM_SCRIPT_MAX + vm->max_concurrency * (AL_VM_REPLY_MAX + 64));
     al_buf_init(&vm->progress, AL_VM_PROGRESS_MAX);
     al_buf_init(&vm->value, vm->max_value_bytes);
     al_buf_init(&vm->state, AL_VM_STATE_MAX);
@@ -346,11 +439,12 @@ void al_vm_reply(struct al_vm *vm, uint32_t id, struct al_str value_json, const 
 {
     uint32_t i = 0;
     struct al_err own = {0};
-    while (i < vm->n_open && vm->open[i] != id)
+    while (i < vm->n_open && vm->open[i].id != id)
         i++;
-    if (i == vm->n_open)
+    if (i == vm->n_open || vm->open[i].answered)
         return;
-    vm->open[i] = vm->open[--vm->n_open];
+    vm->open[i].answered = true;
+    vm->n_answered++;
     if (vm->cause != AL_CAUSE_NONE || vm->ended)
         return;
     if (!err && value_json.n == 0)
@@ -362,11 +456,9 @@ void al_vm_reply(struct al_vm *vm, uint32_t id, struct al_str value_json, const 
     if (own.code != AL_OK)
         err = &own;
     struct al_vm_call_head head = {.id = id, .n = err ? 0 : 1};
-    autobuf struct al_buf all = AL_BUF_INIT(AL_VM_REPLY_MAX + 8192);
-    al_buf_add(&all, &head, sizeof head);
+    autobuf struct al_buf told = AL_BUF_INIT((size_t)16 << 10);
     if (err)
-        put_error(&all, err);
-    else
-        al_buf_add_str(&all, value_json);
-    al_vm_queue(vm, AL_VM_RESULT, al_buf_str(&all));
+        put_error(&told, err);
+    al_vm_queue(vm, AL_VM_RESULT, id, (struct al_str){(const char *)&head, sizeof head},
+                err ? al_buf_str(&told) : value_json);
 }

@@ -83,10 +83,10 @@ static void end_by_host(struct al_vm *vm, struct al_arena *a, struct al_vm_end *
         end->code = AL_TIMEOUT;
         end->message =
             text_of(a, "the script ran longer than its %llu ms", (unsigned long long)vm->timeout_ms);
-        if (vm->n_open)
+        if (vm->n_open > vm->n_answered)
             end->hint = text_of(
                 a, "%u nested call%s still pending; ask for a longer timeoutMs, or do less in one script",
-                vm->n_open, vm->n_open == 1 ? " was" : "s were");
+                vm->n_open - vm->n_answered, vm->n_open - vm->n_answered == 1 ? " was" : "s were");
         else
             end->hint = text_of(a, "ask for a longer timeoutMs, or do less in one script");
         break;

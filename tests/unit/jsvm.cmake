@@ -5,3 +5,4 @@ al_test(test_jsvm SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_jsvm.c LINK test_j
 al_test(test_jsvm_errors SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_jsvm_errors.c LINK test_jsvm_rig TIMEOUT 180)
 al_test(test_jsvm_values SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_jsvm_values.c LINK test_jsvm_rig)
 al_test(test_jsvm_life SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_jsvm_life.c LINK test_jsvm_rig TIMEOUT 180)
+al_test(test_jsvm_hostile SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_jsvm_hostile.c LINK test_jsvm_rig TIMEOUT 180)

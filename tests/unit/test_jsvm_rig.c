@@ -263,6 +263,8 @@ unsigned rig_children(void)
 static bool at_rest(void)
 {
     const struct al_vm *vm = rig_engine->vms;
+    if (rig_engine->zygotes != rig_engine->zygote || (rig_engine->zygotes && rig_engine->zygotes->next))
+        return false;
     return !vm || (vm == rig_engine->spare && !vm->next && vm->pidfd >= 0);
 }
 

@@ -1,0 +1,168 @@
+/* Much of everything, clocks of all zones, and zygotes that die at the worst moment. */
+#include "test_jsvm_rig.h"
+
+#include "base/ident.h"
+#include "base/mem.h"
+#include "jsvm/engine_int.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* -- answers: 2 GiB pass through, and only what is on its way is held */
+
+static void many_large_results_pass(void **state)
+{
+    (void)state;
+    struct al_vm_spec spec =
+        rig_spec("let n = 0; await tools.map([...Array(250).keys()], async () => {"
+                 "const {length} = await tools.big({}); n += length}, {concurrency: 8}); return n");
+    struct rusage before, after;
+    spec.memory_bytes = (uint64_t)256 << 20;
+    spec.max_concurrency = 8;
+    spec.timeout_ms = 60000;
+    getrusage(RUSAGE_SELF, &before);
+    struct rig_result *r = rig_run_spec(&spec);
+    getrusage(RUSAGE_SELF, &after);
+    if (r->code != AL_OK)
+        fail_msg("%s: %s", al_code_name(r->code), r->message.p);
+    assert_string_equal(r->value.p, "2097152000");
+    assert_int_equal(r->n_calls, 250);
+#ifndef AL_ASAN
+    if (after.ru_maxrss - before.ru_maxrss > 160 << 10)
+        fail_msg("the host grew by %ld KiB", after.ru_maxrss - before.ru_maxrss);
+#endif
+}
+
+/* Prints while results wait: neither end waits for the other. */
+static void prints_pass_while_results_wait(void **state)
+{
+    (void)state;
+    struct al_vm_spec spec =
+        rig_spec("const line = 'x'.repeat(1000); await tools.map([1, 2, 3, 4], async () => {"
+                 "await tools.big({}); for (let i = 0; i < 1000; i++) print(line)});");
+    spec.memory_bytes = (uint64_t)128 << 20;
+    struct rig_result *r = rig_run_spec(&spec);
+    if (r->code != AL_OK)
+        fail_msg("%s: %s", al_code_name(r->code), r->message.p);
+    assert_int_equal(r->printed.n, 4 * 1000 * 1001);
+}
+
+/* -- a run has its memory before it is sealed */
+
+static void every_year_of_a_zone_can_be_asked_for(void **state)
+{
+    static const char *const zones[] = {"Europe/Dublin", "Africa/Casablanca", "America/Nome",
+                                        "Asia/Kathmandu", "XYZ3ABC,M3.2.0,M11.1.0"};
+    (void)state;
+    const char *tz = getenv("TZ");
+    char *kept = tz ? al_xdup(tz, strlen(tz)) : NULL;
+    for (size_t i = 0; i < sizeof zones / sizeof *zones; i++) {
+        setenv("TZ", zones[i], 1);
+        struct al_engine *usual = rig_engine;
+        rig_engine = al_engine_new(rig_loop);
+        rig_value("let n = 0; for (let y = 1800; y < 2800; y++) for (let m = 0; m < 12; m++)"
+                  "n += isNaN(new Date(y, m, 3).getTimezoneOffset()); return n",
+                  "0");
+        al_engine_free(rig_engine);
+        rig_engine = usual;
+    }
+    if (kept)
+        setenv("TZ", kept, 1);
+    else
+        unsetenv("TZ");
+    free(kept);
+}
+
+/* -- zygotes that die */
+
+static bool inside_start;
+
+static void end_is_not_inside(struct rig_result *r)
+{
+    (void)r;
+    assert_false(inside_start);
+}
+
+/* Whatever the zygote was at when it died, nothing ends while a run is being started. */
+static void a_zygote_may_die_around_every_start(void **state)
+{
+    enum {
+        AT_ONCE = 4
+    };
+    static struct rig_result runs[AT_ONCE];
+    uint64_t x = 12345;
+    (void)state;
+    rig_value("1", "1");
+    rig_value("1", "1");
+    for (int round = 0; round < 200; round++) {
+        for (int i = 0; i < AT_ONCE; i++) {
+            struct al_vm_spec spec = rig_spec("return 7");
+            x = x * 6364136223846793005u + 1442695040888963407u;
+            spec.memory_bytes = (uint64_t)(x >> 40 & 1 ? 32 : 16) << 20;
+            pid_t zygote = rig_engine->zygote ? rig_engine->zygote->pid : 0;
+            if (zygote > 0 && (x >> 33) % 3 == 0) {
+                siginfo_t info;
+                kill(zygote, SIGKILL);
+                if (x >> 45 & 1) /* dead for certain, and not reaped */
+                    waitid(P_PID, (id_t)zygote, &info, WEXITED | WNOWAIT);
+            }
+            runs[i].on_started = end_is_not_inside;
+            inside_start = true;
+            rig_start(&runs[i], &spec);
+            assert_int_equal(runs[i].ends, 0);
+            for (int k = 0; k < i; k++)
+                assert_int_equal(runs[k].ends, 0); /* nor did another run end in there */
+            inside_start = false;
+        }
+        for (int i = 0; i < AT_ONCE; i++) {
+            rig_wait(&runs[i]);
+            assert_int_equal(runs[i].ends, 1);
+            if (runs[i].code == AL_OK)
+                assert_string_equal(runs[i].value.p, "7");
+            else /* it has lost two zygotes */
+                assert_int_equal(runs[i].code, AL_ENGINE_UNAVAILABLE);
+        }
+    }
+    for (int i = 0; i < AT_ONCE; i++)
+        rig_free(&runs[i]);
+    rig_value("1", "1");
+    rig_rest();
+}
+
+/* A request that the zygote never took, beside others that wait for it. */
+static void a_dead_zygote_found_by_a_start_ends_nothing_in_it(void **state)
+{
+    static struct rig_result waits, late;
+    struct al_vm_spec spec = rig_spec("return 7");
+    siginfo_t info;
+    (void)state;
+    rig_value("1", "1");
+    rig_rest();
+    spec.memory_bytes = (uint64_t)48 << 20; /* not what the spare is for */
+    pid_t zygote = rig_engine->zygote->pid;
+    kill(zygote, SIGSTOP);
+    rig_start(&waits, &spec);
+    al_vm_cancel(waits.vm); /* its end follows when the zygote has gone */
+    kill(zygote, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)zygote, &info, WEXITED | WNOWAIT), 0);
+    rig_start(&late, &spec);
+    assert_int_equal(waits.ends, 0);
+    rig_wait(&waits);
+    assert_int_equal(waits.code, AL_CANCELLED);
+    rig_wait(&late);
+    assert_int_equal(late.code, AL_OK);
+    rig_free(&waits);
+    rig_free(&late);
+    rig_rest();
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(many_large_results_pass),
+    cmocka_unit_test(prints_pass_while_results_wait),
+    cmocka_unit_test(every_year_of_a_zone_can_be_asked_for),
+    cmocka_unit_test(a_zygote_may_die_around_every_start),
+    cmocka_unit_test(a_dead_zygote_found_by_a_start_ends_nothing_in_it),
+};
+RIG_MAIN(tests)
