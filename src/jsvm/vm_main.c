@@ -1,3 +1,4 @@
+#include "base/mem.h"
 #include "base/text.h"
 #include "jsvm/engine.h"
 #include "jsvm/vm.h"
@@ -28,6 +29,8 @@
 
 #define NATIVE_ROOM \
     ((uint64_t)16 << 20) /* data beyond the guest's memory that a run may map: in truth next to none */
+
+#define HEAP_ROOM ((size_t)64 << 10)
 
 static struct sock_fprog *seal_zygote, *seal_run;
 static uint64_t data_bytes; /* private data of the zygote itself, as RLIMIT_DATA counts it */
@@ -65,15 +68,20 @@ static uint64_t own_data_bytes(void)
     return (uint64_t)kib << 10;
 }
 
-/* After this, localtime_r answers from memory. */
+/*
+ * After this, localtime_r answers from memory: it keeps a copy of each zone's name that it meets, for which
+ * the heap has room. A run cannot have more of it.
+ */
 static void load_time_zone(const char *tz)
 {
     struct tm tm;
-    time_t now = 0;
+    const time_t some[] = {0, INT32_MIN, 4102444800,
+                           4118083200}; /* also after the last change: 2100, both halves */
     if (tz)
         setenv("TZ", tz, 1);
     tzset();
-    localtime_r(&now, &tm);
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        localtime_r(&some[i], &tm);
 }
 
 #ifndef AL_ASAN
@@ -127,6 +135,7 @@ static void build(const char *tz)
         dl_iterate_phdr(leave_out, NULL);
 #endif
     data_bytes = own_data_bytes();
+    free(al_xmalloc(HEAP_ROOM));
     int r = al_seal_load(seal_zygote);
     if (r < 0) {
         snprintf(why, sizeof why, "the kernel refuses the filter: error %d", -r);

@@ -37,9 +37,13 @@ static int allow_memory(scmp_filter_ctx c)
     return r;
 }
 
+/*
+ * The process has one descriptor, its channel: nothing else can be named by read and write. All of its memory
+ * is mapped already; linear memory grows by mprotect inside its reservation, which RLIMIT_DATA counts. What
+ * that limit does not count (shared and read-only mappings, stacks that grow) cannot be had.
+ */
 static int rules_run(scmp_filter_ctx c)
 {
-    /* The process has one descriptor, its channel: nothing else can be named by read and write. */
     static const int calls[] = {
         SCMP_SYS(read),          SCMP_SYS(write), SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
         SCMP_SYS(clock_gettime), SCMP_SYS(exit),  SCMP_SYS(exit_group),
@@ -48,7 +52,14 @@ static int rules_run(scmp_filter_ctx c)
 #endif
     };
     int r = allow(c, calls, COUNT(calls));
-    return r < 0 ? r : allow_memory(c);
+#ifdef AL_ASAN
+    if (r == 0)
+        r = allow_memory(c); /* its own, at any time */
+#endif
+    if (r == 0)
+        r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
+                             SCMP_A2(SCMP_CMP_MASKED_EQ, ~(uint64_t)(PROT_READ | PROT_WRITE), 0));
+    return r;
 }
 
 /* prctl with what a run sets on itself before its own filter is loaded. */
@@ -81,6 +92,10 @@ static int rules_zygote(scmp_filter_ctx c)
     int r = rules_run(c);
     if (r == 0)
         r = allow(c, calls, COUNT(calls));
+#ifndef AL_ASAN
+    if (r == 0)
+        r = allow_memory(c);
+#endif
     if (r == 0)
         r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                              SCMP_A0(SCMP_CMP_MASKED_EQ, namespaces, 0));

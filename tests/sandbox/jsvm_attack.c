@@ -5,6 +5,8 @@
  */
 #include "test_jsvm_rig.h"
 
+#include "base/ident.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "jsvm/engine_int.h"
 #include "jsvm/vm.h"
@@ -103,6 +105,17 @@ static const struct {
     CALL(reboot, 0, 0, 0, 0),
     CALL(mmap, 0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS),
     CALL(mprotect, 0, 4096, PROT_READ | PROT_EXEC, 0),
+    CALL(mprotect, 0, 4096, PROT_READ | 8 /* PROT_SEM */, 0),
+    CALL(mprotect, 0, 4096, PROT_READ | PROT_WRITE | PROT_GROWSDOWN, 0),
+#ifndef AL_ASAN /* whose own memory comes and goes at any time */
+    CALL(mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS),
+    CALL(mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS),
+    CALL(mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN),
+    CALL(mmap, 0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE),
+    CALL(munmap, 0, 4096, 0, 0),
+    CALL(madvise, 0, 4096, MADV_DONTNEED, 0),
+    CALL(brk, 0, 0, 0, 0),
+#endif
 #ifdef __x86_64__
     CALL(open, (long)"/etc/passwd", 0, 0, 0),
     CALL(fork, 0, 0, 0, 0),
@@ -138,16 +151,13 @@ static void count_descriptors(void)
     say("descriptors", n, which);
 }
 
+/* The address space of linear memory: the only place where more can be had. */
 static void eat_memory(void)
 {
     long mib = 0;
-    while (mib < 4096) {
-        char *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (p == MAP_FAILED)
-            break;
+    char *p = (char *)al_vm.q.w2c_memory.data + ((size_t)al_vm.q.w2c_memory.pages << 16);
+    for (; mib < 4096 && mprotect(p, 1 << 20, PROT_READ | PROT_WRITE) == 0; mib++, p += 1 << 20)
         memset(p, 1, 1 << 20);
-        mib++;
-    }
     say("MiB", mib, 4096);
 }
 
@@ -172,6 +182,25 @@ static void call(uint32_t id, uint32_t name_n, const char *rest, size_t n)
     struct al_vm_call_head head = {id, name_n};
     al_vm_send(AL_VM_CALL, (struct al_str){(const char *)&head, sizeof head}, (struct al_str){rest, n},
                AL_STR(""));
+}
+
+/* The same frame for ever, or with a number that counts up, as fast as the channel takes it. */
+_Noreturn static void flood(uint8_t type, bool counts, const char *payload, size_t n)
+{
+    static char many[32 << 10];
+    for (uint32_t id = 1;;) {
+        size_t at = 0;
+        while (AL_FRAME_HEADER + n <= sizeof many - at) {
+            char *p = many + at;
+            memcpy(p, (char[]){(char)n, 0, 0, 0, (char)type, AL_FRAME_VERSION, 0, 0}, AL_FRAME_HEADER);
+            memcpy(p + AL_FRAME_HEADER, payload, n);
+            if (counts)
+                memcpy(p + AL_FRAME_HEADER, &id, sizeof id);
+            id++;
+            at += AL_FRAME_HEADER + n;
+        }
+        raw(many, at);
+    }
 }
 
 static void rubbish(void)
@@ -282,6 +311,18 @@ void al_vm_run(void)
     }
     if (al_str_starts(code, "lie "))
         lie((struct al_str){code.p + 4, code.n - 4});
+    if (al_str_is(code, "flood of questions"))
+        flood(AL_VM_QUERY, false, "\0\0\0\0\4\0\0\0listnull", 16);
+    if (al_str_is(code, "flood of calls"))
+        flood(AL_VM_CALL, true, "\0\0\0\0\4\0\0\0none{}", 14);
+    if (al_str_is(code, "flood of lines"))
+        flood(AL_VM_PRINT, false, "x", 1);
+    if (al_str_is(code, "questions, then death")) {
+        for (int k = 0; k < 100; k++)
+            frame(AL_VM_QUERY, "\0\0\0\0\4\0\0\0listnull", 16);
+        call(1, 4, "echo{}", 6);
+        _exit(0);
+    }
     if (al_str_is(code, "descriptors"))
         count_descriptors();
     if (al_str_is(code, "memory"))
@@ -351,6 +392,125 @@ static void a_run_cannot_take_more_memory_than_its_limit(void **state)
     assert_true(mib > 16 && mib < 64);
 }
 
+/* -- floods: what one run says never keeps the host from the others, nor fills its memory */
+
+#define FLOODS 16
+#define GAP_MS 500 /* the aim is 100; a busy machine adds its own */
+
+static struct {
+    struct al_timer *timer;
+    uint64_t last_ms, worst_ms;
+} pulse;
+
+static void beat(void *ud)
+{
+    (void)ud;
+    uint64_t now = al_mono_ms();
+    if (now - pulse.last_ms > pulse.worst_ms)
+        pulse.worst_ms = now - pulse.last_ms;
+    pulse.last_ms = now;
+}
+
+static long host_mib(void)
+{
+    long pages = 0;
+    char text[64] = {0};
+    FILE *f = fopen("/proc/self/statm", "re");
+    assert_non_null(f);
+    assert_non_null(fgets(text, sizeof text, f));
+    fclose(f);
+    char *at = text;
+    (void)strtol(at, &at, 10);
+    pages = strtol(at, NULL, 10);
+    return pages * (long)(getpagesize() / 1024) / 1024;
+}
+
+static long worst_mib;
+
+static void weigh(void *ud)
+{
+    (void)ud;
+    long now = host_mib();
+    if (now > worst_mib)
+        worst_mib = now;
+}
+
+/* FLOODS runs of it at once; each must end with that code. */
+static void endure(const char *code, void (*on_print)(struct rig_result *r, struct al_str text),
+                   enum al_code want, const char *message)
+{
+    struct rig_result *runs[FLOODS];
+    struct al_vm_spec spec = rig_spec(code);
+    long before = host_mib();
+    spec.timeout_ms = 400;
+    worst_mib = 0;
+    pulse.last_ms = al_mono_ms();
+    pulse.worst_ms = 0;
+    pulse.timer = al_timer_every(rig_loop, 5, beat, NULL);
+    struct al_timer *scales = al_timer_every(rig_loop, 20, weigh, NULL);
+    for (size_t i = 0; i < FLOODS; i++) {
+        runs[i] = al_xcalloc(1, sizeof *runs[i]);
+        runs[i]->on_print = on_print;
+        rig_start(runs[i], &spec);
+    }
+    for (size_t i = 0; i < FLOODS; i++) {
+        rig_wait(runs[i]);
+        if (runs[i]->code != want || !strstr(runs[i]->message.p, message))
+            fail_msg("%s: %s: %s", code, al_code_name(runs[i]->code), runs[i]->message.p);
+        if (runs[i]->duration_ms > spec.timeout_ms + GAP_MS)
+            fail_msg("%s: ended after %llu ms", code, (unsigned long long)runs[i]->duration_ms);
+    }
+    weigh(NULL);
+    al_timer_stop(pulse.timer);
+    al_timer_stop(scales);
+    if (pulse.worst_ms > GAP_MS)
+        fail_msg("%s: the host was deaf for %llu ms", code, (unsigned long long)pulse.worst_ms);
+#ifndef AL_ASAN
+    if (worst_mib > before + 32)
+        fail_msg("%s: the host grew from %ld to %ld MiB", code, before, worst_mib);
+#endif
+    for (size_t i = 0; i < FLOODS; i++) {
+        rig_free(runs[i]);
+        free(runs[i]);
+    }
+    rig_rest();
+}
+
+static void a_flood_of_questions_is_a_lie(void **state)
+{
+    (void)state;
+    endure("flood of questions", NULL, AL_ENGINE_CRASHED, "question");
+}
+
+static void a_flood_of_refused_calls_is_a_lie(void **state)
+{
+    (void)state;
+    endure("flood of calls", NULL, AL_ENGINE_CRASHED, "more calls at once");
+}
+
+static void slow_print(struct rig_result *r, struct al_str text)
+{
+    (void)text;
+    al_buf_clear(&r->printed);
+    for (uint64_t end = al_mono_ns() + 50000; al_mono_ns() < end;)
+        ;
+}
+
+static void deadlines_hold_in_a_flood_of_lines(void **state)
+{
+    (void)state;
+    endure("flood of lines", slow_print, AL_TIMEOUT, "400 ms");
+}
+
+static void the_dead_are_not_answered(void **state)
+{
+    (void)state;
+    struct rig_result *r = rig_run("questions, then death");
+    assert_int_equal(r->code, AL_ENGINE_CRASHED);
+    assert_true(r->n_calls <= 1);
+    rig_rest();
+}
+
 static void lies_end_the_run_and_nothing_else(void **state)
 {
     (void)state;
@@ -394,6 +554,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(calls_of_another_architecture_are_refused),
     cmocka_unit_test(a_run_has_one_descriptor),
     cmocka_unit_test(a_run_cannot_take_more_memory_than_its_limit),
+    cmocka_unit_test(a_flood_of_questions_is_a_lie),
+    cmocka_unit_test(a_flood_of_refused_calls_is_a_lie),
+    cmocka_unit_test(deadlines_hold_in_a_flood_of_lines),
+    cmocka_unit_test(the_dead_are_not_answered),
     cmocka_unit_test(lies_end_the_run_and_nothing_else),
     cmocka_unit_test(last_words_are_a_claim),
 };
