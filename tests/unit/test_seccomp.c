@@ -77,6 +77,16 @@ static void a_run_may_do_next_to_nothing(void **state)
         {"mmap exec", SYS_mmap, 0, 4096, RW | PROT_EXEC, ANON, -1, 0},
         {"mmap exec only", SYS_mmap, 0, 4096, PROT_EXEC, ANON, -1, 0},
         {"mprotect exec", SYS_mprotect, P(page), 4096, PROT_READ | PROT_EXEC, 0, 0, 0},
+        {"mprotect growing", SYS_mprotect, P(page), 4096, RW | PROT_GROWSDOWN, 0, 0, 0},
+#ifndef AL_ASAN
+        {"mmap", SYS_mmap, 0, 4096, RW, ANON, -1, 0},
+        {"mmap shared", SYS_mmap, 0, 4096, RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0},
+        {"mmap growing", SYS_mmap, 0, 4096, RW, ANON | MAP_GROWSDOWN, -1, 0},
+        {"mmap read-only", SYS_mmap, 0, 4096, PROT_READ, ANON | MAP_NORESERVE, -1, 0},
+        {"munmap", SYS_munmap, P(page), 4096, 0, 0, 0, 0},
+        {"madvise", SYS_madvise, P(page), 4096, MADV_NORMAL, 0, 0, 0},
+        {"brk", SYS_brk, 0, 0, 0, 0, 0, 0},
+#endif
         {"pkey_mprotect", SYS_pkey_mprotect, P(page), 4096, PROT_READ | PROT_EXEC, -1, 0, 0},
         {"mremap", SYS_mremap, P(page), 4096, 4096, 0, 0, 0},
         {"memfd_create", SYS_memfd_create, P("x"), 0, 0, 0, 0, 0},
@@ -106,10 +116,11 @@ static void a_run_may_do_next_to_nothing(void **state)
     const struct call fine[] = {
         {"read", SYS_read, channel[0], P(page), 0, 0, 0, 0},
         {"write", SYS_write, channel[1], P(page), 0, 0, 0, 0},
-        {"mmap", SYS_mmap, 0, 4096, RW, ANON, -1, 0},
+#ifdef AL_ASAN
+        {"mmap", SYS_mmap, 0, 4096, RW, ANON, -1, 0}, /* the sanitizer's own */
+#endif
         {"mprotect", SYS_mprotect, P(page), 4096, RW, 0, 0, 0},
-        {"madvise", SYS_madvise, P(page), 4096, MADV_NORMAL, 0, 0, 0},
-        {"brk", SYS_brk, 0, 0, 0, 0, 0, 0},
+        {"mprotect none", SYS_mprotect, P(page), 4096, PROT_NONE, 0, 0, 0},
         {"clock_gettime", SYS_clock_gettime, CLOCK_MONOTONIC, P(page), 0, 0, 0, 0},
         {"rt_sigprocmask", SYS_rt_sigprocmask, SIG_BLOCK, 0, 0, 8, 0, 0},
         {"exit", SYS_exit, 0, 0, 0, 0, 0, 0},
@@ -146,6 +157,10 @@ static void a_zygote_may_do_what_it_needs(void **state)
         {"ioctl", SYS_ioctl, 0, 0, 0, 0, 0, 0},
     };
     const struct call fine[] = {
+        {"mmap", SYS_mmap, 0, 4096, RW, ANON, -1, 0},
+        {"munmap", SYS_munmap, P(page), 4096, 0, 0, 0, 0},
+        {"madvise", SYS_madvise, P(page), 4096, MADV_NORMAL, 0, 0, 0},
+        {"brk", SYS_brk, 0, 0, 0, 0, 0, 0},
         {"close", SYS_close, channel[0], 0, 0, 0, 0, 0},
         {"close_range", SYS_close_range, 900, 1000, 0, 0, 0, 0},
         {"prctl", SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0},
