@@ -4,7 +4,10 @@
 #include "base/text.h"
 #include "os/fd.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 struct waiting {
@@ -21,6 +24,8 @@ struct al_ask_state {
     struct al_watch *watch;
     void (*answer)(void *ud, bool approved);
     void *ud;
+    char line[256]; /* what was typed since the question */
+    size_t n;
 };
 
 void al_app_ask(void *ud, const struct al_ask *ask);
@@ -41,10 +46,16 @@ static void answer(struct al_app *app, bool approved)
 static void on_typed(void *ud, int events)
 {
     struct al_ask_state *asking = ud;
-    char line[256];
     (void)events;
-    ssize_t n = read(STDIN_FILENO, line, sizeof line);
-    struct al_str s = al_str_trim((struct al_str){line, n > 0 ? (size_t)n : 0});
+    ssize_t n = read(STDIN_FILENO, asking->line + asking->n, sizeof asking->line - asking->n);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    const char *end = n > 0 ? memchr(asking->line + asking->n, '\n', (size_t)n) : NULL;
+    asking->n += n > 0 ? (size_t)n : 0;
+    if (n > 0 && !end && asking->n < sizeof asking->line)
+        return;
+    /* The end of the input, or a line that is no answer, is a no. */
+    struct al_str s = al_str_trim((struct al_str){asking->line, end ? (size_t)(end - asking->line) : 0});
     answer(asking->app, al_str_is(s, "y") || al_str_is(s, "Y") || al_str_is(s, "yes") || al_str_is(s, "Yes"));
 }
 
@@ -61,8 +72,11 @@ static void say_question(struct al_app *app, const struct al_ask *ask)
     al_buf_adds(&b, al_style_on(app->err_color, AL_WARN));
     al_text_visible(&b, ask->tools, false);
     al_buf_adds(&b, al_style_off(app->err_color, AL_WARN));
-    al_buf_adds(&b, "\nLet this run call them? [y/N] ");
+    al_buf_addc(&b, '\n');
     (void)!al_fd_write_all(STDERR_FILENO, al_buf_str(&b));
+    /* What was typed before all of that could be read answers nothing. */
+    tcflush(STDIN_FILENO, TCIFLUSH);
+    (void)!al_fd_write_all(STDERR_FILENO, AL_STR("Let this run call them? [y/N] "));
 }
 
 void al_app_ask(void *ud, const struct al_ask *ask)

@@ -508,32 +508,45 @@ test("on a terminal foreign control characters are shown, tables fit, colour obe
     }
   }));
 
+// A command on a terminal that asks something. `ahead` is typed before the command starts, `answer` once it asks.
+async function asked(home, line, { ahead = "", answer }) {
+  shell(home, "true"); // makes the folder of PATH
+  const p = spawn("script", ["-qec", ahead ? `read go; ${line}` : line, "/dev/null"], {
+    cwd: home.workspace,
+    env: { ...home.env, PATH: `${home.dir}/bin:${process.env.PATH}`, SHELL: "/bin/sh", TERM: "xterm" },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let seen = "";
+  p.stdout.setEncoding("utf8").on("data", (text) => (seen += text));
+  const ended = new Promise((resolve) => p.on("close", resolve));
+  try {
+    if (ahead) p.stdin.write(`go\n${ahead}`);
+    await until("the question", () => seen.includes("[y/N]"));
+    p.stdin.write(answer);
+    return { status: await soon(ended, "the end after the answer"), seen };
+  } finally {
+    p.kill("SIGKILL");
+  }
+}
+
 test("on a terminal `uses` is asked for once, and the answer counts", () =>
   withHome({}, async (home) => {
     const line = `alisio tool call js_run '{"code":"await tools.write_file({path: \\"b.txt\\", content: \\"x\\"})","uses":["write_file"]}'`;
-    const no = shell(home, line, { pty: true, input: "n\n" });
-    assert.match(no.stdout, /write_file/);
-    assert.match(no.stdout, /\[y\/N\]/);
+    const file = join(home.workspace, "b.txt");
+    const no = await asked(home, line, { answer: "n\n" });
+    assert.match(no.seen, /write_file/);
     assert.notEqual(no.status, 0);
-    assert.ok(!existsSync(join(home.workspace, "b.txt")));
-    const yes = shell(home, line, { pty: true, input: "y\n" });
-    assert.equal(yes.status, 0, yes.stdout);
-    assert.equal(readFileSync(join(home.workspace, "b.txt"), "utf8"), "x");
-    const p = spawn("script", ["-qec", line, "/dev/null"], {
-      cwd: home.workspace,
-      env: { ...home.env, PATH: `${home.dir}/bin:${process.env.PATH}`, SHELL: "/bin/sh", TERM: "xterm" },
-      stdio: ["pipe", "pipe", "inherit"],
-    });
-    let seen = "";
-    p.stdout.setEncoding("utf8").on("data", (text) => (seen += text));
-    const ended = new Promise((resolve) => p.on("close", resolve));
-    try {
-      await until("the question", () => seen.includes("[y/N]"));
-      p.stdin.write("\x03");
-      assert.equal(await soon(ended, "the end after Ctrl-C"), 130, seen);
-    } finally {
-      p.kill("SIGKILL");
-    }
+    assert.ok(!existsSync(file));
+    const ahead = await asked(home, line, { ahead: "y\ny\ny", answer: "n\n" });
+    assert.notEqual(ahead.status, 0, ahead.seen);
+    assert.ok(!existsSync(file), "what was typed before the question approves nothing");
+    const half = await asked(home, `stty -icanon min 1; ${line}`, { answer: "y no\n" });
+    assert.notEqual(half.status, 0, half.seen);
+    assert.ok(!existsSync(file), "the whole line counts");
+    const yes = await asked(home, line, { answer: "y\n" });
+    assert.equal(yes.status, 0, yes.seen);
+    assert.equal(readFileSync(file, "utf8"), "x");
+    assert.equal((await asked(home, line, { answer: "\x03" })).status, 130);
     const nobody = run(home, ["tool", "call", "js_run", '{"code":"1","uses":["write_file"]}']);
     assert.doesNotMatch(nobody.stderr, /y\/N/);
   }));
