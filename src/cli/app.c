@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_PROJECT_FILE (1u << 20)
@@ -60,7 +61,7 @@ void al_app_close(struct al_app *app)
     free(app->workspace);
     free(app->user_file);
     free(app->project_file);
-    free(app->project_sha256);
+    al_buf_free(&app->project_bytes);
 }
 
 struct al_loop *al_app_loop(struct al_app *app)
@@ -97,35 +98,46 @@ static char *join(const char *dir, const char *name)
     return al_buf_take(&b);
 }
 
-/* The project's own file and the hash that trust was given to; both stay NULL when there is no such file. */
-static void find_project_file(struct al_app *app)
+int al_app_read_project(const char *dir, struct al_buf *ret_bytes, char ret_sha[AL_SHA256_HEX],
+                        struct al_err *err)
 {
-    autofree char *path = join(app->workspace, ".alisio/config.json");
-    autofd int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    autofree char *path = join(dir, ".alisio/config.json");
+    autofd int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return 0;
+    static const char shown[] = "its .alisio/config.json";
+    if (fd < 0 && errno == ELOOP)
+        return al_fail(err, AL_INVALID_INPUT, "%s is a link", shown);
     if (fd < 0)
-        return;
-    char sha[AL_SHA256_HEX];
-    autobuf struct al_buf bytes = AL_BUF_INIT(MAX_PROJECT_FILE);
-    if (al_fd_read_all(fd, &bytes) < 0)
-        return;
-    al_sha256(al_buf_str(&bytes), sha);
-    app->project_file = path;
-    path = NULL;
-    app->project_sha256 = al_xstrdup(sha);
+        return al_fail_errno(err, AL_INVALID_INPUT, errno, "%s cannot be read", shown);
+    struct stat st;
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return al_fail(err, AL_INVALID_INPUT, "%s is no regular file", shown);
+    al_buf_init(ret_bytes, MAX_PROJECT_FILE);
+    int r = al_fd_read_all(fd, ret_bytes);
+    if (r < 0)
+        return al_fail_errno(err, AL_INVALID_INPUT, -r, "%s cannot be read", shown);
+    al_sha256(al_buf_str(ret_bytes), ret_sha);
+    return 1;
 }
 
+/* The bytes that are hashed are the bytes that are used. */
 static int find_trust(struct al_app *app, struct al_err *err)
 {
-    find_project_file(app);
-    if (!app->project_file)
+    char sha[AL_SHA256_HEX];
+    struct al_err why;
+    int has = al_app_read_project(app->workspace, &app->project_bytes, sha, &why);
+    if (has == 0)
         return 0;
+    app->project_file = join(app->workspace, ".alisio/config.json");
+    app->project_read = has > 0;
     if (al_args_has(&app->args, AL_FLAG_TRUST_PROJECT)) {
         app->project_trusted = true;
         return 0;
     }
     if (al_app_store(app, err) < 0)
         return -1;
-    app->project_trusted = al_store_trusted(app->store, app->workspace, app->project_sha256);
+    app->project_trusted = app->project_read && al_store_trusted(app->store, app->workspace, sha);
     return 0;
 }
 
@@ -158,8 +170,10 @@ int al_app_config_lenient(struct al_app *app, struct al_err *err)
     autofree char *named = explicit_file ? absolute(explicit_file) : NULL;
     if (!app->user_file)
         app->user_file = join(home, "config.json");
+    struct al_str bytes = al_buf_str(&app->project_bytes);
     struct al_config_sources src = {
         .user_file = app->user_file,
+        .project_bytes = !named && app->project_read ? &bytes : NULL,
         .project_file = named ? named : app->project_file,
         .project_is_explicit = explicit_file != NULL,
         .project_trusted = app->project_trusted,

@@ -7,7 +7,6 @@
 #include "os/fd.h"
 #include "os/path.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -57,24 +56,6 @@ int al_cmd_trust_list(struct al_app *app, struct al_reply *reply)
 }
 
 /* --- trust add --- */
-
-/* Bytes and hash of the folder's file. 1 read, 0 there is none, -1. */
-static int read_project(const char *dir, struct al_buf *bytes, char sha[AL_SHA256_HEX], struct al_err *err)
-{
-    autobuf struct al_buf path = AL_BUF_INIT(8192);
-    al_buf_addf(&path, "%s/.alisio/config.json", dir);
-    al_buf_addc(&path, 0);
-    autofd int fd = openat(AT_FDCWD, path.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return 0;
-    if (fd < 0)
-        return al_fail_errno(err, AL_INVALID_INPUT, errno, "its .alisio/config.json cannot be read");
-    int r = al_fd_read_all(fd, bytes);
-    if (r < 0)
-        return al_fail_errno(err, AL_INVALID_INPUT, -r, "its .alisio/config.json cannot be read");
-    al_sha256(al_buf_str(bytes), sha);
-    return 1;
-}
 
 /* What the project's bytes would change against the user's own options. The bytes that are shown are the
  * bytes that are hashed. */
@@ -131,7 +112,7 @@ int al_cmd_trust_add(struct al_app *app, struct al_reply *reply)
     autobuf struct al_buf bytes = AL_BUF_INIT(MAX_PROJECT_FILE);
     struct al_jw w;
     autofree char *dir = al_path_real(app->args.pos[0], &reply->err);
-    int has = dir ? read_project(dir, &bytes, sha, &reply->err) : -1;
+    int has = dir ? al_app_read_project(dir, &bytes, sha, &reply->err) : -1;
     if (has < 0)
         return -1;
     al_jw_init(&w, &reply->structured);

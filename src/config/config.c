@@ -272,6 +272,10 @@ static int load_project(struct al_config *c, const struct al_config_sources *src
     autobuf struct al_buf text = AL_BUF_INIT(AL_CONFIG_MAX_FILE);
     autofree char *dir = folder_of(path);
     struct source s = {c, AL_LAYER_PROJECT, path, dir, shown, named, {0}};
+    if (src->project_bytes) {
+        s.text = al_config_without_bom(*src->project_bytes);
+        return apply_text(&s, err);
+    }
     struct al_err why = {0};
     int r = al_config_read_file(path, named, false, shown, &text, named ? err : &why);
     if (r < 0 && named)

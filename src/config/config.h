@@ -49,6 +49,9 @@ struct al_config_sources {
     const char *project_file; /* <workspace>/.alisio/config.json or --config FILE; NULL: none */
     bool project_is_explicit; /* --config: missing is an error, and it counts as trusted */
     bool project_trusted;
+    /* What project_file held when its hash was looked up: used instead of reading it again, by when it may be
+     * another. NULL: it is read. */
+    const struct al_str *project_bytes;
 };
 /* Never fails for a broken project file (it is ignored with a notice; one that --config names fails). A
  * broken user file fails with CONFIG_INVALID: file, line, the nearest key; *ret is then still made, from what

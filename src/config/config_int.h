@@ -58,6 +58,8 @@ bool al_opt_is_section(struct al_str name);
 /* The name that was probably meant, or NULL. */
 const char *al_opt_nearest(struct al_str name);
 
+/* The text behind a byte order mark. */
+struct al_str al_config_without_bom(struct al_str s);
 /* Bytes of a small regular file; a byte order mark is dropped. 1 read, 0 there is none, -1. `shown` names it
  * in errors. With check_owner, a file that others may change is refused. */
 int al_config_read_file(const char *path, bool follow, bool check_owner, const char *shown,

@@ -39,6 +39,12 @@ static int check_owner_of(const char *path, const struct stat *st, const char *s
     return 0;
 }
 
+struct al_str al_config_without_bom(struct al_str s)
+{
+    size_t n = al_str_starts(s, "\xef\xbb\xbf") ? 3 : 0;
+    return (struct al_str){s.p + n, s.n - n};
+}
+
 int al_config_read_file(const char *path, bool follow, bool check_owner, const char *shown,
                         struct al_buf *out, struct al_err *err)
 {
@@ -66,7 +72,6 @@ int al_config_read_file(const char *path, bool follow, bool check_owner, const c
             al_fail_errno(err, AL_CONFIG_INVALID, -r, "%s cannot be read", shown);
         return al_detail(err, "%s", path);
     }
-    if (al_str_starts(al_buf_str(out), "\xef\xbb\xbf"))
-        al_buf_drop(out, 3);
+    al_buf_drop(out, out->n - al_config_without_bom(al_buf_str(out)).n);
     return 1;
 }

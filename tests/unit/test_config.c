@@ -369,7 +369,7 @@ static void the_default_time_never_exceeds_the_longest(void **state)
 static struct al_config *load(struct dir *d, bool project, bool named, bool trusted, int want,
                               struct al_err *err)
 {
-    struct al_config_sources src = {d->user, project ? d->project : NULL, named, trusted};
+    struct al_config_sources src = {d->user, project ? d->project : NULL, named, trusted, NULL};
     struct al_config *c = NULL;
     *err = (struct al_err){0};
     int r = al_config_load(&src, &c, err);
@@ -420,6 +420,22 @@ static void an_untrusted_project_is_not_read(void **state)
     c = load(d, true, false, true, 0, &err);
     assert_int_equal(al_config_int(c, AL_OPT_FORGE_JAVASCRIPT_TIMEOUT_MS), 7);
     al_config_free(c);
+}
+
+static void the_bytes_that_were_hashed_are_used_and_not_read_again(void **state)
+{
+    struct dir *d = *state;
+    struct al_str bytes = AL_STR("\xef\xbb\xbf{\"forge\":{\"javascript\":{\"timeoutMs\":7}}}");
+    struct al_err err;
+    write_file(d->project, "{\"forge\":{\"javascript\":{\"timeoutMs\":8}}}");
+    for (int trusted = 0; trusted < 2; trusted++) {
+        struct al_config_sources src = {
+            .project_file = d->project, .project_trusted = trusted, .project_bytes = &bytes};
+        struct al_config *c = NULL;
+        assert_int_equal(al_config_load(&src, &c, &err), 0);
+        assert_int_equal(al_config_int(c, AL_OPT_FORGE_JAVASCRIPT_TIMEOUT_MS), trusted ? 7 : 30000);
+        al_config_free(c);
+    }
 }
 
 static void a_project_file_that_is_a_link_or_a_pipe_is_ignored(void **state)
@@ -663,6 +679,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(missing_files_are_fine, setup, teardown),
         cmocka_unit_test_setup_teardown(a_named_file_must_be_there_and_be_right, setup, teardown),
         cmocka_unit_test_setup_teardown(an_untrusted_project_is_not_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_bytes_that_were_hashed_are_used_and_not_read_again, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_project_file_that_is_a_link_or_a_pipe_is_ignored, setup, teardown),
         cmocka_unit_test_setup_teardown(a_broken_user_file_fails_and_still_gives_a_config, setup, teardown),
         cmocka_unit_test_setup_teardown(a_user_file_over_one_mebibyte_or_open_to_others_is_refused, setup,
