@@ -12,7 +12,10 @@
 
 /* How a run ended, in words: by the host's own cause first, then by what it said, then by how it died. */
 
-/* Codes that a run may claim for itself. What only the host can know is not among them. */
+/*
+ * Codes that a run may claim for itself: those that the VM itself finds, and those that a tool's failure has.
+ * What only the host can know is not among them.
+ */
 static enum al_code claimed_code(struct al_str name)
 {
     enum al_code code = al_code_find(name.p, name.n);
@@ -23,10 +26,34 @@ static enum al_code claimed_code(struct al_str name)
     case AL_INTERRUPTED:
     case AL_ENGINE_UNAVAILABLE:
         return AL_TOOL_ERROR;
-    case AL_OK:
-        return AL_SCRIPT_ERROR;
-    default:
+    case AL_INVALID_INPUT:
+    case AL_TOOL_INPUT_INVALID:
+    case AL_SYNTAX_ERROR:
+    case AL_TOOL_ERROR:
+    case AL_INVALID_RESULT:
+    case AL_DEADLOCK:
+    case AL_ENGINE_CRASHED:
+    case AL_APPROVAL_REQUIRED:
+    case AL_PERMISSION_DENIED:
+    case AL_PATH_OUTSIDE_WORKSPACE:
+    case AL_PATH_PROTECTED:
+    case AL_PATH_SECRET:
+    case AL_UNTRUSTED_REPOSITORY:
+    case AL_NOT_CALLABLE:
+    case AL_NOT_FOUND:
+    case AL_TOOL_NOT_FOUND:
+    case AL_TOOL_TIMEOUT:
+    case AL_MEMORY_LIMIT:
+    case AL_STACK_LIMIT:
+    case AL_CALL_LIMIT:
+    case AL_OUTPUT_LIMIT:
+    case AL_STATE_LIMIT:
+    case AL_RESULT_TOO_LARGE:
+    case AL_QUOTA_EXCEEDED:
+    case AL_RUNTIME_UNAVAILABLE:
         return code;
+    default:
+        return AL_SCRIPT_ERROR;
     }
 }
 
@@ -44,10 +71,10 @@ static void end_as_said(struct al_vm *vm, struct al_arena *a, struct al_vm_end *
     int64_t n;
     end->code = AL_ENGINE_CRASHED;
     end->message = AL_STR("the VM process ended with words that make no sense");
-    if (al_json_parse(a, al_buf_str(&vm->last), &v, NULL) < 0)
+    if (al_json_parse(a, al_buf_str(&vm->last), &v, NULL) < 0 || v->type != AL_JSON_OBJECT)
         return;
     const struct al_json *code = al_json_get(v, "code");
-    end->code = code ? claimed_code(code->str) : AL_OK;
+    end->code = !code ? AL_OK : al_json_is_string(code) ? claimed_code(code->str) : AL_SCRIPT_ERROR;
     end->message = claimed_text(a, v, "message", 16 << 10);
     end->hint = claimed_text(a, v, "hint", 2 << 10);
     end->stack = claimed_text(a, v, "stack", 16 << 10);

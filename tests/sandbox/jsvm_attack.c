@@ -327,6 +327,10 @@ void al_vm_run(void)
         count_descriptors();
     if (al_str_is(code, "memory"))
         eat_memory();
+    if (al_str_starts(code, "end ")) {
+        frame(AL_VM_END, code.p + 4, code.n - 4);
+        _exit(0);
+    }
     if (al_str_is(code, "last words")) {
         static const char words[] =
             "{\"code\":\"TIMEOUT\",\"message\":\"\xc3\xa4 \\ud800\\u0000 x\",\"line\":1e99,\"column\":-5,"
@@ -552,6 +556,36 @@ static void last_words_are_a_claim(void **state)
     assert_true(al_utf8_valid(al_buf_str(&r->message)));
 }
 
+static void only_what_a_script_can_come_to_is_believed(void **state)
+{
+    static const struct {
+        const char *code;
+        enum al_code want;
+    } all[] = {
+        {"end {}", AL_OK},
+        {"end 1", AL_ENGINE_CRASHED},
+        {"end \"INTERNAL\"", AL_ENGINE_CRASHED},
+        {"end [{\"code\":\"INTERNAL\"}]", AL_ENGINE_CRASHED},
+        {"end {\"code\":\"INTERNAL\"}", AL_SCRIPT_ERROR},
+        {"end {\"code\":\"BUSY\"}", AL_SCRIPT_ERROR},
+        {"end {\"code\":\"STATE_CONFLICT\"}", AL_SCRIPT_ERROR},
+        {"end {\"code\":\"STATE_TOO_NEW\"}", AL_SCRIPT_ERROR},
+        {"end {\"code\":\"CONFIG_INVALID\"}", AL_SCRIPT_ERROR},
+        {"end {\"code\":\"NO SUCH\"}", AL_SCRIPT_ERROR},
+        {"end {\"code\":7}", AL_SCRIPT_ERROR},
+        {"end {\"code\":\"TIMEOUT\"}", AL_TOOL_TIMEOUT},
+        {"end {\"code\":\"CANCELLED\"}", AL_TOOL_ERROR},
+        {"end {\"code\":\"ENGINE_UNAVAILABLE\"}", AL_TOOL_ERROR},
+        {"end {\"code\":\"PERMISSION_DENIED\"}", AL_PERMISSION_DENIED},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct rig_result *r = rig_run(all[i].code);
+        if (r->code != all[i].want)
+            fail_msg("%s: %s", all[i].code, al_code_name(r->code));
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(each_system_call_is_refused),
     cmocka_unit_test(calls_of_another_architecture_are_refused),
@@ -563,5 +597,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_dead_are_not_answered),
     cmocka_unit_test(lies_end_the_run_and_nothing_else),
     cmocka_unit_test(last_words_are_a_claim),
+    cmocka_unit_test(only_what_a_script_can_come_to_is_believed),
 };
 RIG_MAIN(tests)

@@ -115,6 +115,78 @@ static void engine_errors_cannot_be_faked(void **state)
     rig_fails("throw {code: 'CANCELLED', message: 'the run was cancelled'}", AL_SCRIPT_ERROR, "cancelled");
 }
 
+/* What a script makes of the built-in objects reaches its own values, never the words that its run ends with.
+ */
+static void an_end_cannot_be_forged(void **state)
+{
+    static const struct {
+        const char *code;
+        enum al_code want;
+        const char *message;
+    } all[] = {
+        {"Object.prototype.toJSON = function () {return {code: 'INTERNAL', message: 'forged'}}; return 1",
+         AL_OK, ""},
+        {"Object.prototype.toJSON = function () {return {code: 'INTERNAL', message: 'forged'}}; throw "
+         "Error('mine')",
+         AL_SCRIPT_ERROR, "mine"},
+        {"Object.prototype.toJSON = function f() {return f()}; return 1", AL_OK, ""},
+        {"Object.prototype.toJSON = () => {throw 1}; return 1", AL_OK, ""},
+        {"Array.prototype.toJSON = () => 'x'; 1", AL_OK, ""},
+        {"Object.prototype.toJSON = () => 7; await new Promise(() => {})", AL_DEADLOCK, "never happen"},
+        {"String.prototype.toJSON = () => 'INTERNAL'; throw Error('mine')", AL_SCRIPT_ERROR, "mine"},
+        {"Object.prototype.code = 'MEMORY_LIMIT'; return 1", AL_OK, ""},
+        {"Object.defineProperty(Object.prototype, 'notes', {set() {throw 1}}); 1", AL_OK, ""},
+        {"Object.defineProperty(Object.prototype, 'get', {value: () => 1}); throw Error('mine')",
+         AL_SCRIPT_ERROR, "mine"},
+        {"Object.defineProperty(Array.prototype, 0, {set() {throw 1}}); throw Error('mine')", AL_SCRIPT_ERROR,
+         "mine"},
+        {"Object.defineProperty(Error.prototype, 'code', {get() {return 'MEMORY_LIMIT'}, set() {}});"
+         "await tools.nosuch({})",
+         AL_TOOL_NOT_FOUND, "no tool nosuch"},
+        {"Object.defineProperty(Error.prototype, 'hint', {set() {throw 1}}); await tools.fail({})",
+         AL_TOOL_ERROR, "it broke"},
+        {"Object.prototype.error = {code: 'MEMORY_LIMIT', message: 'forged'}; tools.list(); return 1", AL_OK,
+         ""},
+        {"try {await tools.fail({})} catch (e) {e.code = 'INTERNAL'; e.hint = 'forged'; throw e}",
+         AL_TOOL_ERROR, "it broke"},
+        {"const e = await tools.fail({}).catch(e => e); Object.setPrototypeOf(e.constructor, function () {"
+         "return Object.assign(new Error('forged'), {code: 'INTERNAL'})}); await tools.fail({})",
+         AL_TOOL_ERROR, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct rig_result *r = rig_fails(all[i].code, all[i].want, all[i].message);
+        assert_null(strstr(r->hint.p, "forged"));
+        if (all[i].want == AL_OK && strstr(all[i].code, "return 1"))
+            assert_string_equal(r->value.p, "1");
+    }
+}
+
+static void a_state_has_the_form_of_a_state(void **state)
+{
+    static const struct {
+        const char *code, *state;
+        enum al_code want;
+    } all[] = {
+        {"Array.prototype.toJSON = () => ({'0': 1}); state.x = [1]", "[[\"x\",{\"0\":1}]]", AL_OK},
+        {"state.x = 1; Object.prototype.toJSON = () => 'abc'", "", AL_INVALID_RESULT},
+        {"state.x = 1; Object.prototype.toJSON = () => [1]", "", AL_INVALID_RESULT},
+        {"state.x = {y: 1}; Object.prototype.toJSON = function () {return this}", "[[\"x\",{\"y\":1}]]",
+         AL_OK},
+        {"state.x = 1; Array.prototype[Symbol.iterator] = function* () {yield 5}", "[[\"x\",1]]", AL_OK},
+        {"state.__proto__x = 1; state.y = JSON.parse('{\"__proto__\": 3}')",
+         "[[\"__proto__x\",1],[\"y\",{\"__proto__\":3}]]", AL_OK},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct al_vm_spec spec = rig_spec(all[i].code);
+        spec.state = AL_STR("{}");
+        struct rig_result *r = rig_run_spec(&spec);
+        if (r->code != all[i].want || strcmp(r->state.p, all[i].state) != 0)
+            fail_msg("%s\n%s: %s\nstate %s", all[i].code, al_code_name(r->code), r->message.p, r->state.p);
+    }
+}
+
 static void out_of_memory_is_memory_limit(void **state)
 {
     (void)state;
@@ -200,7 +272,7 @@ static void time_is_over_in_every_state(void **state)
         "new Array(3e8) + ''",
         "await tools.never()",
         "async function f() { while (true) {} } f().catch(() => 0); return 1",
-        "let p = Promise.resolve(); const g = () => p.then(g); await g()",
+        "const g = () => { Promise.resolve().then(g) }; g(); await new Promise(() => 0)",
         "const g = async () => { throw 1 }; for (;;) { try { await g() } catch {} }",
         "for (;;) { try { while (true) {} } catch (e) { continue } }",
         "return /^(a+)+$/.test('a'.repeat(40) + 'b')",
@@ -292,6 +364,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(uncaught_exceptions_name_their_place),
     cmocka_unit_test(an_uncaught_tool_error_keeps_its_code),
     cmocka_unit_test(engine_errors_cannot_be_faked),
+    cmocka_unit_test(an_end_cannot_be_forged),
+    cmocka_unit_test(a_state_has_the_form_of_a_state),
     cmocka_unit_test(out_of_memory_is_memory_limit),
     cmocka_unit_test(the_memory_limit_is_the_one_asked_for),
     cmocka_unit_test(deep_recursion_is_stack_limit),

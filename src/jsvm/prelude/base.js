@@ -20,7 +20,6 @@ const ArrayProto = Array.prototype;
 const TypedArray = getPrototypeOf(Uint8Array);
 const getter = (o, name) => uncurry(getOwnPropertyDescriptor(o, name).get);
 
-const push = uncurry(ArrayProto.push);
 const join = uncurry(ArrayProto.join);
 const slice = uncurry(String.prototype.slice);
 const indexOf = uncurry(String.prototype.indexOf);
@@ -77,9 +76,40 @@ function isA(v, type) {
     }
 }
 
+/* Descriptors without a prototype, and one object for all: what a script adds to Object.prototype is not met. */
+const hiddenSlot = { __proto__: null, value: undefined, writable: true, enumerable: false, configurable: true };
+const plainSlot = { __proto__: null, value: undefined, writable: true, enumerable: true, configurable: true };
+
 /* A property as a built-in object has it: not enumerable. */
 function define(o, name, value) {
-    defineProperty(o, name, { value, writable: true, enumerable: false, configurable: true });
+    hiddenSlot.value = value;
+    defineProperty(o, name, hiddenSlot);
+    hiddenSlot.value = undefined;
+}
+
+/* As an assignment, but past every setter. */
+function put(o, name, value) {
+    plainSlot.value = value;
+    defineProperty(o, name, plainSlot);
+    plainSlot.value = undefined;
+}
+
+function push(list, value) {
+    put(list, list.length, value);
+}
+
+function own(o, name) {
+    return hasOwn(o, name) ? o[name] : undefined;
+}
+
+/* Data of ours or from JSON.parse, for JSON.stringify: without prototypes, no toJSON is met. Changes v itself. */
+function bare(v) {
+    if (!isObject(v))
+        return v;
+    const names = keys(v);
+    for (let i = 0; i < names.length; i++)
+        bare(v[names[i]]);
+    return setPrototypeOf(v, null);
 }
 
 /* All matches are needed here and there; String.prototype.split would look at what a script may have changed. */

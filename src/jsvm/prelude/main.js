@@ -69,26 +69,47 @@ function stateJson() {
     if (proto !== ObjectProto && proto !== null)
         throw new ValueError(`state must stay a plain object, and is ${cut(show(s), 100)}`);
     const json = toJson(s, 'state');
-    if (json === (run.before ? stringify(parse(run.before)) : '{}'))
+    if (json === (run.before ? stringify(bare(parse(run.before))) : '{}'))
         return '';
     const now = parse(json), pairs = [];
-    for (const k of keys(now))
-        push(pairs, [k, now[k]]);
-    return stringify(pairs);
+    if (!isObject(now) || isArray(now))
+        throw new ValueError(`state must stay a plain object, and its toJSON makes ${cut(json, 100)} of it`);
+    const names = keys(now);
+    for (let i = 0; i < names.length; i++)
+        push(pairs, [names[i], now[names[i]]]);
+    return stringify(bare(pairs));
+}
+
+const endNames = ['code', 'message', 'hint', 'stack', 'line', 'column'];
+
+/*
+ * END's JSON: of what `what` has itself, and of nothing that a script may have put behind it. Only texts are given to
+ * stringify: of an object it would keep a list, and meet a setter of Array.prototype.
+ */
+function endJson(what) {
+    let text = '', notes = '';
+    for (let i = 0; i < endNames.length; i++) {
+        const v = own(what, endNames[i]);
+        if (v !== undefined)
+            text += `${text ? ',' : ''}"${endNames[i]}":${stringify(v)}`;
+    }
+    for (let i = 0; i < run.notes.length; i++)
+        notes += `${i ? ',' : ''}${stringify(run.notes[i])}`;
+    if (notes)
+        text += `${text ? ',' : ''}"notes":[${notes}]`;
+    return `{${text}}`;
 }
 
 function end(what, value, state) {
     run.over = true;
     flushProgress();
-    if (run.notes.length)
-        what.notes = run.notes;
-    const refused = host.end(stringify(what), value, state);
+    const refused = host.end(endJson(what), value, state);
     if (refused === false)
-        host.end(stringify({ code: 'OUTPUT_LIMIT', message: 'the value is larger than a script may return',
-            hint: 'return less, or write it to a file with a tool', notes: run.notes }), '', '');
+        host.end(endJson({ code: 'OUTPUT_LIMIT', message: 'the value is larger than a script may return',
+            hint: 'return less, or write it to a file with a tool' }), '', '');
     else if (refused === null)
-        host.end(stringify({ code: 'STATE_LIMIT', message: 'the state is larger than a script may keep',
-            hint: 'keep less, or raise forge.state.maxTotalBytes', notes: run.notes }), value, '');
+        host.end(endJson({ code: 'STATE_LIMIT', message: 'the state is larger than a script may keep',
+            hint: 'keep less, or raise forge.state.maxTotalBytes' }), value, '');
 }
 
 function finish() {

@@ -3,12 +3,13 @@
 /* What a failing call rejects with. Only those made here count as a tool's failure when nobody catches them. */
 class ToolError extends Error {
     constructor(tool, told, stack) {
-        super(`${told.message}`);
+        super(`${own(told, 'message')}`);
+        const hint = own(told, 'hint');
         define(this, 'name', 'ToolError');
-        this.code = `${told.code}`;
-        if (told.hint)
-            this.hint = `${told.hint}`;
-        this.tool = tool;
+        put(this, 'code', `${own(told, 'code')}`);
+        if (hint)
+            put(this, 'hint', `${hint}`);
+        put(this, 'tool', tool);
         if (stack)
             define(this, 'stack', stack);
     }
@@ -17,7 +18,7 @@ const toldBy = new WeakMap(); /* ToolError -> {code, hint} as the host gave them
 
 function toolError(tool, told, stack) {
     const e = new ToolError(tool, told, stack);
-    weakSet(toldBy, e, { code: e.code, hint: e.hint });
+    weakSet(toldBy, e, { __proto__: null, code: own(told, 'code'), hint: own(told, 'hint') });
     return e;
 }
 
@@ -89,8 +90,9 @@ function callTool(name, args) {
 function ask(what, arg, tool) {
     const answer = host.query(what, stringify(arg) ?? 'null');
     const value = answer === false ? { error: { code: 'INVALID_INPUT', message: 'too long' } } : parse(answer);
-    if (isObject(value) && isObject(value.error) && typeof value.error.code === 'string')
-        throw toolError(tool, value.error);
+    const error = isObject(value) ? own(value, 'error') : undefined;
+    if (isObject(error) && typeof own(error, 'code') === 'string')
+        throw toolError(tool, error);
     return value;
 }
 

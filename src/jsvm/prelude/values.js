@@ -77,7 +77,7 @@ class Converter {
     array(n, at) {
         const out = [];
         for (let i = 0; i < n; i++)
-            defineProperty(out, i, { value: this.member(i, at(i)) ?? null, enumerable: true });
+            put(out, i, this.member(i, at(i)) ?? null);
         return setPrototypeOf(out, null);
     }
 
