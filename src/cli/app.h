@@ -25,9 +25,9 @@ struct al_app {
         config_err; /* code ≠ AL_OK: the user config is broken; config is what could be made without it */
     struct al_store *store;
     struct al_core *core;
-    char *workspace;    /* real path */
-    char *user_file;    /* the user's config.json */
-    char *project_file; /* the project's, when it exists */
+    char *workspace;             /* real path */
+    char *user_file;             /* the user's config.json */
+    char *project_file;          /* the project's, when it exists */
     struct al_buf project_bytes; /* of it, when project_read: what trust was looked up for */
     bool project_read;
     bool project_trusted;
@@ -54,8 +54,8 @@ int al_app_store(struct al_app *app, struct al_err *err) AL_MUST_CHECK;
 /* source: "cli" or "mcp"; for the latter a broken user config is handed to the core. */
 int al_app_core(struct al_app *app, const char *source, struct al_err *err) AL_MUST_CHECK;
 struct al_loop *al_app_loop(struct al_app *app);
-/* A folder's .alisio/config.json: its bytes (into an empty buffer) and the hash of them, which trust is given to. No link
- * is followed. 1 read, 0 there is none, -1. */
+/* A folder's .alisio/config.json: its bytes (into an empty buffer) and the hash of them, which trust is given
+ * to. No link is followed. 1 read, 0 there is none, -1. */
 int al_app_read_project(const char *dir, struct al_buf *ret_bytes, char ret_sha[AL_SHA256_HEX],
                         struct al_err *err) AL_MUST_CHECK;
 /* SIGINT, SIGTERM and SIGHUP call on_signal(ud) once; a second one ends the process at once. */
