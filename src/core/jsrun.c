@@ -326,6 +326,7 @@ static void start_vm(struct jsrun *r)
         .max_concurrency = r->limits.max_concurrency,
         .max_text_bytes = JSRUN_MAX_TEXT,
         .max_value_bytes = JSRUN_MAX_VALUE,
+        .max_state_bytes = r->limits.max_state_bytes,
         .legacy_execute = r->legacy,
     };
     struct al_err err = {0};

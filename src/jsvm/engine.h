@@ -52,6 +52,8 @@ struct al_vm_spec {
         max_concurrency;    /* nested calls that the script has open at once; more wait in the VM, in order */
     size_t max_text_bytes;  /* printed text: OUTPUT_LIMIT beyond */
     size_t max_value_bytes; /* the value's JSON: OUTPUT_LIMIT beyond */
+    size_t max_state_bytes; /* the state as JSON: its keeper's limit. From twice as much the run ends with
+                               STATE_LIMIT; 0: the engine's own limit alone */
     bool legacy_execute;    /* the tool `execute`: there is a global callTool(name, input), the same as
                                tools.call */
 };

@@ -91,7 +91,7 @@ struct al_vm {
     uint64_t memory_bytes, timeout_ms;
     uint64_t data_bytes; /* what the process was made for */
     uint32_t max_concurrency;
-    size_t max_text_bytes, max_value_bytes;
+    size_t max_text_bytes, max_value_bytes, max_state_bytes;
     /* the clock */
     uint64_t start_ns, spent_ns, going_ns; /* going_ns: since when it goes; 0 while it stands */
     unsigned stops;
@@ -154,5 +154,7 @@ int al_vm_lie(struct al_vm *vm, const char *what); /* kills it for breaking the 
 
 /* json_check.c: is s one JSON text, valid UTF-8, no deeper than max_depth? Needs no memory. */
 bool al_json_check(struct al_str s, unsigned max_depth);
+/* Is s, which is JSON, an array of [text, value]? */
+bool al_json_is_pairs(struct al_str s);
 
 #endif

@@ -178,7 +178,7 @@ void al_vm_take_frame(struct al_vm *vm, const struct al_frame *f)
         take_json(vm, &vm->value, f->payload, vm->max_value_bytes);
         break;
     case AL_VM_STATE:
-        take_json(vm, &vm->state, f->payload, AL_VM_STATE_MAX);
+        take_json(vm, &vm->state, f->payload, vm->max_state_bytes);
         break;
     case AL_VM_END:
         take_end(vm, f->payload);

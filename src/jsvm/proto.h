@@ -53,6 +53,7 @@ struct al_vm_init {
     uint64_t memory_bytes;
     uint64_t max_text_bytes;
     uint64_t max_value_bytes;
+    uint64_t max_state_bytes;
     uint32_t stack_bytes;
     uint32_t max_concurrency;
     uint32_t seed[8];

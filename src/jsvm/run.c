@@ -328,6 +328,7 @@ static void put_init(struct al_vm *vm, const struct al_vm_spec *spec, bool probe
         .memory_bytes = vm->memory_bytes,
         .max_text_bytes = vm->max_text_bytes,
         .max_value_bytes = vm->max_value_bytes,
+        .max_state_bytes = vm->max_state_bytes,
         .stack_bytes = spec->stack_bytes < AL_VM_STACK_MIN   ? AL_VM_STACK_MIN
                        : spec->stack_bytes > AL_VM_STACK_MAX ? AL_VM_STACK_MAX
                                                              : spec->stack_bytes,
@@ -370,6 +371,14 @@ static uint64_t clamp(uint64_t v, uint64_t low, uint64_t high)
     return v < low ? low : v > high ? high : v;
 }
 
+/* As pairs it is longer than as an object, by less than half. A state over its limit may come back smaller.
+ */
+static size_t most_state(const struct al_vm_spec *spec)
+{
+    size_t n = spec->max_state_bytes > spec->state.n ? spec->max_state_bytes : spec->state.n;
+    return spec->max_state_bytes && n < AL_VM_STATE_MAX / 2 ? 2 * n : AL_VM_STATE_MAX;
+}
+
 static void configure(struct al_vm *vm, const struct al_vm_spec *spec, const struct al_vm_ops *ops, void *ud)
 {
     vm->phase = AL_PHASE_RUN;
@@ -380,13 +389,14 @@ static void configure(struct al_vm *vm, const struct al_vm_spec *spec, const str
     vm->max_concurrency = (uint32_t)clamp(spec->max_concurrency, 1, OPEN_MAX_CALLS);
     vm->max_text_bytes = clamp(spec->max_text_bytes, 0, AL_VM_DATA_MAX);
     vm->max_value_bytes = clamp(spec->max_value_bytes, 16, AL_VM_DATA_MAX);
+    vm->max_state_bytes = most_state(spec);
     size_t most = vm->max_value_bytes > AL_VM_ARGS_MAX ? vm->max_value_bytes : AL_VM_ARGS_MAX;
     if (most < vm->max_text_bytes)
         most = vm->max_text_bytes;
     al_frames_init(&vm->in, most + 1024);
     al_buf_init(&vm->progress, AL_VM_PROGRESS_MAX);
     al_buf_init(&vm->value, vm->max_value_bytes);
-    al_buf_init(&vm->state, AL_VM_STATE_MAX);
+    al_buf_init(&vm->state, vm->max_state_bytes);
     al_buf_init(&vm->last, AL_VM_END_MAX);
     vm->open = al_xcalloc(vm->max_concurrency, sizeof *vm->open);
 }

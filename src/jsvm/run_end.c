@@ -88,8 +88,14 @@ static void end_as_said(struct al_vm *vm, struct al_arena *a, struct al_vm_end *
     if (all_text)
         end->notes = notes->raw;
     end->value = al_buf_str(&vm->value);
-    if (end->code == AL_OK)
+    if (end->code != AL_OK || vm->state.n == 0)
+        return;
+    if (al_json_is_pairs(al_buf_str(&vm->state))) {
         end->state = al_buf_str(&vm->state);
+    } else {
+        end->code = AL_INVALID_RESULT;
+        end->message = AL_STR("the state that the script left is none");
+    }
 }
 
 __attribute__((format(printf, 2, 3))) static struct al_str text_of(struct al_arena *a, const char *fmt, ...)

@@ -137,7 +137,7 @@ static al_vm_value do_end(const struct al_vm_text *t, unsigned n)
         return undefined();
     if (t[1].s.n > run->init.max_value_bytes || t[0].s.n > AL_VM_END_MAX)
         return Z_quickjsZ_qjs_get_false(&al_vm.q);
-    if (t[2].s.n > AL_VM_STATE_MAX)
+    if (t[2].s.n > run->init.max_state_bytes)
         return Z_quickjsZ_qjs_get_null(&al_vm.q);
     run->ended = true;
     if (t[1].s.n)

@@ -327,6 +327,11 @@ void al_vm_run(void)
         count_descriptors();
     if (al_str_is(code, "memory"))
         eat_memory();
+    if (al_str_starts(code, "state ")) {
+        frame(AL_VM_STATE, code.p + 6, code.n - 6);
+        frame(AL_VM_END, "{}", 2);
+        _exit(0);
+    }
     if (al_str_starts(code, "end ")) {
         frame(AL_VM_END, code.p + 4, code.n - 4);
         _exit(0);
@@ -586,6 +591,39 @@ static void only_what_a_script_can_come_to_is_believed(void **state)
     }
 }
 
+static void a_state_that_is_none_is_an_invalid_result(void **state)
+{
+    static const struct {
+        const char *code;
+        enum al_code want;
+    } all[] = {
+        {"state []", AL_OK},
+        {"state [[\"a\",1],[\"b,]\\\"\",[[\"]\",2,3],{\"c\":[4,5]}]]]", AL_OK},
+        {"state {}", AL_INVALID_RESULT},
+        {"state 1", AL_INVALID_RESULT},
+        {"state \"[[]]\"", AL_INVALID_RESULT},
+        {"state [1]", AL_INVALID_RESULT},
+        {"state [[]]", AL_INVALID_RESULT},
+        {"state [[1,2]]", AL_INVALID_RESULT},
+        {"state [[\"a\"]]", AL_INVALID_RESULT},
+        {"state [[\"a\",1,2]]", AL_INVALID_RESULT},
+        {"state [[\"a\",1],{\"b\":1}]", AL_INVALID_RESULT},
+        {"state [[\"a\",1],\"b\"]", AL_INVALID_RESULT},
+        {"state [[[\"a\",1]]]", AL_INVALID_RESULT},
+        {"state [[\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\",1]]",
+         AL_ENGINE_CRASHED}, /* over twice the limit */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct al_vm_spec spec = rig_spec(all[i].code);
+        spec.state = AL_STR("{}");
+        spec.max_state_bytes = 22;
+        struct rig_result *r = rig_run_spec(&spec);
+        if (r->code != all[i].want || (r->state.n > 0) != (r->code == AL_OK))
+            fail_msg("%s: %s: %s", all[i].code, al_code_name(r->code), r->state.p);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(each_system_call_is_refused),
     cmocka_unit_test(calls_of_another_architecture_are_refused),
@@ -597,6 +635,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_dead_are_not_answered),
     cmocka_unit_test(lies_end_the_run_and_nothing_else),
     cmocka_unit_test(last_words_are_a_claim),
+    cmocka_unit_test(a_state_that_is_none_is_an_invalid_result),
     cmocka_unit_test(only_what_a_script_can_come_to_is_believed),
 };
 RIG_MAIN(tests)

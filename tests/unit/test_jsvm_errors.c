@@ -187,6 +187,35 @@ static void a_state_has_the_form_of_a_state(void **state)
     }
 }
 
+static void a_state_is_bounded_by_its_keepers_limit(void **state)
+{
+    static const struct {
+        const char *code;
+        size_t before; /* bytes of a text in the state already */
+        enum al_code want;
+    } all[] = {
+        {"state.x = 'x'.repeat(900)", 0, AL_OK},
+        {"state.x = 'x'.repeat(3000)", 0, AL_STATE_LIMIT},
+        {"state.x = 'x'.repeat(3000); return 1", 0, AL_STATE_LIMIT},
+        {"for (let i = 0; i < 160; i++) state['k' + i] = 1", 0, AL_OK}, /* many are longer as pairs */
+        {"state.a = state.a.slice(1)", 5000, AL_OK}, /* over a limit that was once higher */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        autobuf struct al_buf before = AL_BUF_INIT(10000);
+        struct al_vm_spec spec = rig_spec(all[i].code);
+        al_buf_adds(&before, "{\"a\":\"");
+        memset(al_buf_grow(&before, all[i].before), 'a', all[i].before);
+        al_buf_adds(&before, "\"}");
+        spec.state = al_buf_str(&before);
+        spec.max_state_bytes = 1300;
+        struct rig_result *r = rig_run_spec(&spec);
+        if (r->code != all[i].want)
+            fail_msg("%s: %s: %s", all[i].code, al_code_name(r->code), r->message.p);
+        assert_int_equal(r->state.n > 0, all[i].want == AL_OK);
+    }
+}
+
 static void out_of_memory_is_memory_limit(void **state)
 {
     (void)state;
@@ -366,6 +395,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(engine_errors_cannot_be_faked),
     cmocka_unit_test(an_end_cannot_be_forged),
     cmocka_unit_test(a_state_has_the_form_of_a_state),
+    cmocka_unit_test(a_state_is_bounded_by_its_keepers_limit),
     cmocka_unit_test(out_of_memory_is_memory_limit),
     cmocka_unit_test(the_memory_limit_is_the_one_asked_for),
     cmocka_unit_test(deep_recursion_is_stack_limit),
