@@ -37,6 +37,7 @@ struct al_engine {
     struct al_vm *spare;       /* the process that waits for the next script; NULL when there is none */
     bool warm;                 /* more than one run is to be expected: keep a spare */
     unsigned n_over;
+    uint64_t rest_until_ns; /* a run's end has taken long: the next one comes in another turn */
     uint64_t started, next_seq;
 };
 
@@ -136,8 +137,9 @@ struct al_vm *al_vm_prepare(struct al_engine *e, uint64_t data_bytes, bool ahead
 void al_vm_forked(struct al_vm *vm, int64_t pid);
 void al_vm_zygote_gone(struct al_vm *vm, const struct al_zygote *z);
 void al_vm_said_end(struct al_vm *vm);
-void al_vm_drain(struct al_vm *vm);     /* it has gone: takes what it had said, and ends it */
-void al_vm_take_down(struct al_vm *vm); /* kills, reaps and ends it, now */
+void al_vm_resume_later(struct al_vm *vm); /* run.c: goes on in another turn */
+void al_vm_drain(struct al_vm *vm);        /* it has gone: takes what it had said, and ends it */
+void al_vm_take_down(struct al_vm *vm);    /* kills, reaps and ends it, now */
 /* The spare, if it was made for that much data, else NULL. */
 struct al_vm *al_spare_take(struct al_engine *e, uint64_t memory_bytes, uint64_t text_bytes);
 /* Asks for one, for the runs to come; a failure shows when the next run starts. */

@@ -1,3 +1,4 @@
+#include "base/ident.h"
 #include "base/mem.h"
 #include "jsvm/engine_int.h"
 #include "os/fd.h"
@@ -16,6 +17,8 @@
  * The process of a run: forked ahead as a spare, given a script, reaped. One spare waits at any time; a run
  * takes it and the next one is asked for, so that a script never waits for a fork and its first steps.
  */
+
+#define AL_END_REST_NS ((uint64_t)500000)
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -152,7 +155,20 @@ static void tell_end(struct al_vm *vm, const struct al_exit *how)
     al_vm_make_end(vm, how, &a, &end);
     const struct al_vm_ops *ops = vm->ops;
     vm->ops = NULL;
+    uint64_t began = al_mono_ns();
     ops->end(vm->ud, &end);
+    uint64_t now = al_mono_ns();
+    if (now - began > AL_TURN_NS)
+        vm->engine->rest_until_ns = now + AL_END_REST_NS;
+}
+
+/* Ends of much that come together are told one in a turn, so that others are served between them. */
+static bool end_must_wait(struct al_vm *vm)
+{
+    if (al_mono_ns() >= vm->engine->rest_until_ns)
+        return false;
+    al_vm_resume_later(vm);
+    return true;
 }
 
 /* The process is reaped, or never was. */
@@ -168,7 +184,7 @@ void al_vm_drain(struct al_vm *vm)
 {
     if (vm->phase == AL_PHASE_RUN) {
         al_vm_tell_started(vm);
-        if (!al_vm_read_rest(vm))
+        if (!al_vm_read_rest(vm) || end_must_wait(vm))
             return;
     }
     finish(vm, &vm->how);
@@ -184,7 +200,7 @@ void al_vm_said_end(struct al_vm *vm)
     if (vm->pidfd < 0) /* and until it is known, its end waits */
         return;
     al_pidfd_kill(vm->pidfd, SIGKILL);
-    if (e->n_over >= AL_OVER_MAX)
+    if (e->n_over >= AL_OVER_MAX || end_must_wait(vm))
         return;
     struct al_exit how = {.exited = true, .cpu_ms = al_vm_cpu_ms(vm)};
     vm->phase = AL_PHASE_OVER;

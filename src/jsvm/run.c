@@ -157,6 +157,12 @@ static void resume(void *ud)
         al_vm_channel_ready(vm, 0);
 }
 
+void al_vm_resume_later(struct al_vm *vm)
+{
+    if (!vm->resume_timer)
+        vm->resume_timer = al_timer_start(vm->engine->loop, 1, resume, vm);
+}
+
 static bool out_of_turn(struct al_vm *vm, uint64_t until_ns)
 {
     uint64_t now = al_mono_ns();
@@ -166,20 +172,30 @@ static bool out_of_turn(struct al_vm *vm, uint64_t until_ns)
     return now >= until_ns;
 }
 
+static bool still_counts(const struct al_vm *vm)
+{
+    return vm->cause == AL_CAUSE_NONE && !vm->ended;
+}
+
+/* Lines are many and cheap: not each of them needs to know the time. */
+static bool needs_clock(unsigned n, const struct al_frame *last)
+{
+    return n % 16 == 0 || last->payload.n > 1024 || last->type == AL_VM_CALL || last->type == AL_VM_QUERY;
+}
+
 /* Takes the frames that are there. False when the turn's time is up before that: the rest comes in another.
  */
 static bool take_frames(struct al_vm *vm, uint64_t until_ns)
 {
     struct al_err err = {0};
-    struct al_frame f;
+    struct al_frame f = {0};
     int r = 0;
-    while (vm->cause == AL_CAUSE_NONE && !vm->ended) {
-        bool late = out_of_turn(vm, until_ns);
-        if (vm->cause != AL_CAUSE_NONE)
+    for (unsigned n = 0; still_counts(vm); n++) {
+        bool late = needs_clock(n, &f) && out_of_turn(vm, until_ns);
+        if (!still_counts(vm))
             break;
         if (late && !al_frames_idle(&vm->in)) {
-            if (!vm->resume_timer)
-                vm->resume_timer = al_timer_start(vm->engine->loop, 1, resume, vm);
+            al_vm_resume_later(vm);
             return false;
         }
         r = al_frames_next(&vm->in, &f, &err);
@@ -216,11 +232,6 @@ static size_t read_once(struct al_vm *vm)
     return (size_t)n;
 }
 
-static bool still_counts(const struct al_vm *vm)
-{
-    return vm->cause == AL_CAUSE_NONE && !vm->ended;
-}
-
 /* Reads and takes until nothing more is there. False: there may be more, in another turn. */
 static bool read_some(struct al_vm *vm, uint64_t until_ns)
 {
@@ -240,8 +251,8 @@ static bool read_some(struct al_vm *vm, uint64_t until_ns)
 bool al_vm_read_rest(struct al_vm *vm)
 {
     bool all = read_some(vm, al_mono_ns() + AL_TURN_NS);
-    if (!all && still_counts(vm) && !vm->resume_timer)
-        vm->resume_timer = al_timer_start(vm->engine->loop, 1, resume, vm);
+    if (!all && still_counts(vm))
+        al_vm_resume_later(vm);
     return all || !still_counts(vm);
 }
 

@@ -53,6 +53,66 @@ static void prints_pass_while_results_wait(void **state)
     assert_int_equal(r->printed.n, 4 * 1000 * 1001);
 }
 
+/* -- ends */
+
+static uint64_t last_beat_ms, worst_ms;
+
+static void beat(void *ud)
+{
+    (void)ud;
+    uint64_t now = al_mono_ms();
+    if (now - last_beat_ms > worst_ms)
+        worst_ms = now - last_beat_ms;
+    last_beat_ms = now;
+}
+
+static void busy_for(uint64_t ms)
+{
+    for (uint64_t end = al_mono_ms() + ms; al_mono_ms() < end;)
+        ;
+}
+
+static void end_takes_long(struct rig_result *r)
+{
+    (void)r;
+    busy_for(60);
+}
+
+/* All of them have ended while the host was busy. What it does for each is not done in one breath. */
+static void others_are_served_between_ends_that_take_long(void **state)
+{
+    enum {
+        RUNS = 10
+    };
+    static struct rig_result runs[RUNS];
+    (void)state;
+    for (int way = 0; way < 2; way++) { /* ended by their own word, or killed */
+        struct al_vm_spec spec = rig_spec(way ? "print('x'.repeat(100))" : "return 1");
+        bool never = false;
+        spec.max_text_bytes = 50;
+        for (int i = 0; i < RUNS; i++) {
+            runs[i].on_end = end_takes_long;
+            rig_start(&runs[i], &spec);
+        }
+        while (!runs[RUNS - 1].pid)
+            al_loop_run_until(rig_loop, &never, 1);
+        busy_for(200);
+        last_beat_ms = al_mono_ms();
+        worst_ms = 0;
+        struct al_timer *pulse = al_timer_every(rig_loop, 1, beat, NULL);
+        for (int i = 0; i < RUNS; i++) {
+            rig_wait(&runs[i]);
+            assert_int_equal(runs[i].code, way ? AL_OUTPUT_LIMIT : AL_OK);
+        }
+        al_timer_stop(pulse);
+        for (int i = 0; i < RUNS; i++)
+            rig_free(&runs[i]);
+        rig_rest();
+        if (worst_ms > 4 * 60)
+            fail_msg("the host was deaf for %llu ms", (unsigned long long)worst_ms);
+    }
+}
+
 /* -- a run has its memory before it is sealed */
 
 static void every_year_of_a_zone_can_be_asked_for(void **state)
@@ -165,6 +225,7 @@ static void a_dead_zygote_found_by_a_start_ends_nothing_in_it(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(many_large_results_pass),
     cmocka_unit_test(prints_pass_while_results_wait),
+    cmocka_unit_test(others_are_served_between_ends_that_take_long),
     cmocka_unit_test(every_year_of_a_zone_can_be_asked_for),
     cmocka_unit_test(a_zygote_may_die_around_every_start),
     cmocka_unit_test(a_dead_zygote_found_by_a_start_ends_nothing_in_it),

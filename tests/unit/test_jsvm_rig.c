@@ -160,6 +160,8 @@ static void on_end(void *ud, const struct al_vm_end *end)
     r->duration_ms = end->duration_ms;
     r->cpu_ms = end->cpu_ms;
     r->heap_peak = end->heap_peak_bytes;
+    if (r->on_end)
+        r->on_end(r);
 }
 
 struct al_vm_spec rig_spec(const char *code)
@@ -198,8 +200,10 @@ void rig_start(struct rig_result *r, const struct al_vm_spec *spec)
     struct al_err err = {0};
     struct rig_result kept = *r;
     rig_free(&kept);
-    *r = (struct rig_result){
-        .on_print = kept.on_print, .on_call = kept.on_call, .on_started = kept.on_started};
+    *r = (struct rig_result){.on_print = kept.on_print,
+                             .on_call = kept.on_call,
+                             .on_started = kept.on_started,
+                             .on_end = kept.on_end};
     rig_free(r);
     for (struct al_buf *b = &r->message; b <= &r->calls; b++)
         copy(b, AL_STR(""));

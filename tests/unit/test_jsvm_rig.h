@@ -33,6 +33,7 @@ struct rig_result {
     void (*on_print)(struct rig_result *r, struct al_str text);
     void (*on_call)(struct rig_result *r, uint32_t id, struct al_str tool);
     void (*on_started)(struct rig_result *r);
+    void (*on_end)(struct rig_result *r);
 };
 
 extern struct al_loop *rig_loop;
