@@ -89,7 +89,8 @@ struct al_vm_reply_msg {
 /* A page that a run shares with the host: it is read when the run has ended, however it ended. */
 struct al_vm_page {
     uint64_t heap_peak; /* bytes of linear memory */
-    int64_t pid;        /* of the run, written before it does anything else */
+    int32_t pid;        /* of the run, written by the kernel when there is one */
+    int32_t zero;
 };
 
 #endif

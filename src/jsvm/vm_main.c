@@ -151,12 +151,8 @@ static void limit(int what, uint64_t n)
 }
 
 /* In the new process: nothing of the zygote's but its memory. */
-_Noreturn static void become_run(int channel, int page, const struct al_vm_request *req)
+_Noreturn static void become_run(int channel, const struct al_vm_request *req)
 {
-    al_vm.page = mmap(NULL, sizeof *al_vm.page, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
-    if (al_vm.page == MAP_FAILED)
-        _exit(1);
-    al_vm.page->pid = getpid();
     al_vm.page->heap_peak = (uint64_t)al_vm.q.w2c_memory.pages << 16;
     /* The parent is the host. Had it died before the first call, no signal would ever come. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != host_pid)
@@ -179,12 +175,13 @@ _Noreturn static void become_run(int channel, int page, const struct al_vm_reque
     al_vm_run();
 }
 
-long al_vm_clone(uint64_t flags)
+long al_vm_clone(uint64_t flags, int32_t *told)
 {
-    struct clone_args how = {.flags = flags};
+    struct clone_args how = {.flags = flags | (told ? CLONE_PARENT_SETTID : 0),
+                             .parent_tid = (uintptr_t)told};
     long pid = syscall(SYS_clone3, &how, sizeof how);
     if (pid < 0 && errno == ENOSYS) /* as some containers answer */
-        pid = syscall(SYS_clone, flags, 0, 0, 0, 0);
+        pid = syscall(SYS_clone, how.flags, 0, told, 0, 0);
     return pid < 0 ? -errno : pid;
 }
 
@@ -193,10 +190,17 @@ static void fork_run(const struct al_vm_request *req, int channel, int page)
     struct al_vm_reply_msg m = {.kind = AL_VM_FORKED, .seq = req->seq};
     if (req->ahead)
         al_vm_ahead_learn();
-    long pid = al_vm_clone(CLONE_PARENT);
-    if (pid == 0)
-        become_run(channel, page, req);
-    m.pid = pid;
+    void *shared = mmap(NULL, sizeof *al_vm.page, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
+    if (shared == MAP_FAILED) {
+        m.pid = -errno;
+    } else {
+        al_vm.page = shared;
+        m.pid = al_vm_clone(CLONE_PARENT, &al_vm.page->pid);
+        if (m.pid == 0)
+            become_run(channel, req);
+        al_vm.page = NULL;
+        munmap(shared, sizeof *al_vm.page);
+    }
     say(&m);
 }
 

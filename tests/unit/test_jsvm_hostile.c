@@ -195,6 +195,28 @@ static void a_zygote_may_die_around_every_start(void **state)
     rig_rest();
 }
 
+/* Whether it had forked when it died, or just: no process is forgotten. */
+static void a_zygote_that_dies_while_it_forks_leaves_nobody(void **state)
+{
+    static struct rig_result r;
+    (void)state;
+    for (unsigned round = 0; round < 150; round++) {
+        struct al_vm_spec spec = rig_spec("return 7");
+        spec.memory_bytes = (uint64_t)(round & 1 ? 16 : 24) << 20; /* never what the spare is for */
+        rig_value("1", "1"); /* there is one */
+        rig_rest();
+        pid_t zygote = rig_engine->zygote->pid;
+        rig_start(&r, &spec);
+        for (uint64_t end = al_mono_ns() + (uint64_t)round * 3000; al_mono_ns() < end;)
+            ;
+        kill(zygote, SIGKILL);
+        rig_wait(&r);
+        assert_int_equal(r.code, AL_OK);
+        rig_rest();
+    }
+    rig_free(&r);
+}
+
 /* A request that the zygote never took, beside others that wait for it. */
 static void a_dead_zygote_found_by_a_start_ends_nothing_in_it(void **state)
 {
@@ -228,6 +250,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(others_are_served_between_ends_that_take_long),
     cmocka_unit_test(every_year_of_a_zone_can_be_asked_for),
     cmocka_unit_test(a_zygote_may_die_around_every_start),
+    cmocka_unit_test(a_zygote_that_dies_while_it_forks_leaves_nobody),
     cmocka_unit_test(a_dead_zygote_found_by_a_start_ends_nothing_in_it),
 };
 RIG_MAIN(tests)
