@@ -203,7 +203,7 @@ static void a_zygote_that_dies_while_it_forks_leaves_nobody(void **state)
     for (unsigned round = 0; round < 150; round++) {
         struct al_vm_spec spec = rig_spec("return 7");
         spec.memory_bytes = (uint64_t)(round & 1 ? 16 : 24) << 20; /* never what the spare is for */
-        rig_value("1", "1"); /* there is one */
+        rig_value("1", "1");                                       /* there is one */
         rig_rest();
         pid_t zygote = rig_engine->zygote->pid;
         rig_start(&r, &spec);
