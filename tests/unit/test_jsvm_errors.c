@@ -93,6 +93,8 @@ static void an_uncaught_tool_error_keeps_its_code(void **state)
     struct rig_result *r = rig_fails("const a = 1;\nawait tools.fail({})", AL_TOOL_ERROR, "fail: it broke");
     assert_string_equal(r->hint.p, "mend it");
     assert_int_equal(r->line, 2);
+    rig_fails("await tools['\\ud800x']({})", AL_TOOL_NOT_FOUND,
+              "no tool \xef\xbf\xbdx"); /* no text that UTF-8 has */
     r = rig_fails("await tools.nope({})", AL_TOOL_NOT_FOUND, "nope: no tool nope");
     rig_fails("tools.describe('zz')", AL_TOOL_NOT_FOUND, "no such tool");
     /* changed or made by the script: the host's code counts, or none */

@@ -30,6 +30,7 @@ const repeat = uncurry(String.prototype.repeat);
 const trim = uncurry(String.prototype.trim);
 const trimStart = uncurry(String.prototype.trimStart);
 const trimEnd = uncurry(String.prototype.trimEnd);
+const wellFormed = uncurry(String.prototype.toWellFormed);
 const charCodeAt = uncurry(String.prototype.charCodeAt);
 const codePointAt = uncurry(String.prototype.codePointAt);
 const toLowerCase = uncurry(String.prototype.toLowerCase);

@@ -82,7 +82,7 @@ function callTool(name, args) {
             reject(toolError(name, { code: 'TOOL_INPUT_INVALID', message: e.message }, stack));
             return;
         }
-        push(run.queue, { name, args: json, resolve, reject, stack });
+        push(run.queue, { name: wellFormed(name), args: json, resolve, reject, stack });
         sendWaiting();
     });
 }
