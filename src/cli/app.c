@@ -23,7 +23,7 @@ void al_app_init(struct al_app *app)
     app->quiet = al_args_has(args, AL_FLAG_QUIET);
     bool no_color = al_args_has(args, AL_FLAG_NO_COLOR);
     app->tty = !app->json && al_fd_is_tty(STDOUT_FILENO);
-    app->err_tty = !app->json && al_fd_is_tty(STDERR_FILENO);
+    app->err_tty = !app->json && al_term_moves(STDERR_FILENO);
     app->color = app->tty && !no_color && al_term_color(STDOUT_FILENO);
     app->err_color = app->err_tty && !no_color && al_term_color(STDERR_FILENO);
     app->width = app->tty ? al_term_width(STDOUT_FILENO) : 0;

@@ -16,7 +16,7 @@ struct al_app {
     bool json, quiet;
     bool tty;   /* results go to a terminal, in the person's form */
     bool color; /* of results */
-    bool err_tty, err_color;
+    bool err_tty, err_color; /* a terminal that understands escapes; colour is welcome */
     unsigned width; /* columns to fit tables into; 0: do not cut */
 
     struct al_loop *loop;

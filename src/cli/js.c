@@ -52,6 +52,15 @@ static int add_input(struct al_app *app, struct al_jw *w, struct al_err *err)
     return 0;
 }
 
+/* Lists of runs are read by people: a script's file names it. */
+static void add_file_title(struct al_jw *w, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct al_str name = al_str_of(slash ? slash + 1 : path);
+    if (name.n && al_utf8_valid(name))
+        al_jw_kstr(w, "title", al_utf8_head(name, 200));
+}
+
 static int build_args(struct al_app *app, struct al_buf *out, struct al_err *err)
 {
     autobuf struct al_buf code = AL_BUF_INIT(MAX_CODE_BYTES);
@@ -63,6 +72,8 @@ static int build_args(struct al_app *app, struct al_buf *out, struct al_err *err
     al_jw_kstr(&w, "code", al_buf_str(&code));
     if (al_args_has(&app->args, AL_FLAG_TITLE))
         al_jw_kstrz(&w, "title", app->args.value[AL_FLAG_TITLE]);
+    else if (app->args.n_pos && strcmp(app->args.pos[0], "-") != 0)
+        add_file_title(&w, app->args.pos[0]);
     if (al_args_has(&app->args, AL_FLAG_TIMEOUT))
         al_jw_kint(&w, "timeoutMs", app->args.number[AL_FLAG_TIMEOUT]);
     if (add_input(app, &w, err) < 0)

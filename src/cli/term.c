@@ -18,12 +18,16 @@ unsigned al_term_width(int fd)
     return 80;
 }
 
+bool al_term_moves(int fd)
+{
+    const char *term = getenv("TERM");
+    return al_fd_is_tty(fd) && term && *term && !al_str_is(al_str_of(term), "dumb");
+}
+
 bool al_term_color(int fd)
 {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (!al_fd_is_tty(fd) || (no && *no))
-        return false;
-    return term && *term && !al_str_is(al_str_of(term), "dumb");
+    const char *no = getenv("NO_COLOR");
+    return al_term_moves(fd) && !(no && *no);
 }
 
 struct range {

@@ -10,6 +10,8 @@
 unsigned al_term_width(int fd);
 /* Whether colour is welcome there: a terminal, no NO_COLOR, TERM not "dumb". */
 bool al_term_color(int fd);
+/* Whether a line there can be rewritten: a terminal, TERM not "dumb". */
+bool al_term_moves(int fd);
 /* Columns that a text takes: wide East Asian characters and emoji take two, combining marks none. */
 unsigned al_term_columns(struct al_str s);
 /* The longest prefix that takes at most `columns`. */

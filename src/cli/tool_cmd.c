@@ -235,7 +235,7 @@ static int explain(struct al_app *app, struct al_str args_json, struct al_reply 
     explain_gate(app, reply, &w, tool, args, AL_ORIGIN_SCRIPT, &in_script);
     al_jw_kbool(&w, "wouldRun", typed && n_problems == 0);
     al_jw_end(&w);
-    al_buf_adds(&reply->text, "nothing was run\n");
+    al_buf_adds(&reply->text, "nothing was run; what it names (paths, programs) is checked when it runs\n");
     return 0;
 }
 

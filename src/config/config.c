@@ -266,7 +266,7 @@ static int load_project(struct al_config *c, const struct al_config_sources *src
     struct stat st;
     if (!named && !src->project_trusted) {
         if (lstat(path, &st) == 0)
-            notice(c, "%s is not trusted and was not read (alisio trust add)", shown);
+            notice(c, "%s is not trusted and was not read (alisio trust add .)", shown);
         return 0;
     }
     autobuf struct al_buf text = AL_BUF_INIT(AL_CONFIG_MAX_FILE);

@@ -15,8 +15,8 @@
 
 /* Arguments, their decoded strings and their nodes. */
 #define ARENA_MAX (AL_CALL_MAX_ARGS * 8)
-/* A script's arguments are read in the loop's thread, so they may be long (a file's content) but not of very many parts:
- * beside their text, room for about 100,000 values. */
+/* A script's arguments are read in the loop's thread, so they may be long (a file's content) but not of very
+ * many parts: beside their text, room for about 100,000 values. */
 #define SCRIPT_NODES_MAX (8u << 20)
 #define TEXT_MAX (16u << 20)
 /* What is checked to be one JSON value in builds that check. */
@@ -233,11 +233,16 @@ static int fail_schema(struct al_call_core *c, unsigned n, struct al_str problem
     unsigned n_shown = shown.n > 0;
     for (size_t i = 0; i < shown.n; i++)
         n_shown += shown.p[i] == '\n';
-    if (n_shown == n)
-        al_fail(&c->call.err, input_code(tool), "%s: %s%.*s", tool->name, n == 1 ? "" : "\n", AL_FMT(shown));
-    else
-        al_fail(&c->call.err, input_code(tool), "%s:\n%.*s\n… and %u more", tool->name, AL_FMT(shown),
-                n - n_shown);
+    autobuf struct al_buf line = AL_BUF_INIT(2 * sizeof(c->call.err.msg));
+    for (size_t i = 0; i < shown.n; i++) {
+        if (shown.p[i] == '\n')
+            al_buf_adds(&line, "; ");
+        else
+            al_buf_addc(&line, shown.p[i]);
+    }
+    if (n_shown < n)
+        al_buf_addf(&line, "; … and %u more", n - n_shown);
+    al_fail(&c->call.err, input_code(tool), "%s: %.*s", tool->name, AL_FMT(al_buf_str(&line)));
     return hint_input(c);
 }
 
@@ -286,6 +291,13 @@ static int ask_gate(struct al_call_core *c)
     return 0;
 }
 
+/* Not registered only because of --read-only: the gate says so, where "no such tool" would send people
+ * looking. */
+static bool read_only_hides(const struct al_core *core, const struct al_tool *tool)
+{
+    return core->policy.read_only && tool->effect >= AL_EFFECT_WRITE;
+}
+
 /* Everything that can refuse a call, in the order in which a caller can do something about it. */
 static int admit(struct al_call_core *c, struct al_str name, struct al_str args)
 {
@@ -302,7 +314,8 @@ static int admit(struct al_call_core *c, struct al_str name, struct al_str args)
         return al_hint(&call->err, "wait for some of them to end");
     }
     c->entry = al_registry_find(core, name);
-    if (!c->entry || !al_core_tool_registered(core, c->entry->tool)) {
+    if (!c->entry ||
+        (!al_core_tool_registered(core, c->entry->tool) && !read_only_hides(core, c->entry->tool))) {
         c->entry = NULL;
         return al_registry_not_found(core, name, call->origin, &call->err);
     }
@@ -339,7 +352,8 @@ struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *sp
     }
     c->spec.run_id = call->run_id;
     size_t text_max = spec->args_json.n < AL_CALL_MAX_ARGS ? spec->args_json.n : AL_CALL_MAX_ARGS;
-    al_arena_init(&call->arena, spec->origin == AL_ORIGIN_SCRIPT ? 2 * text_max + SCRIPT_NODES_MAX : ARENA_MAX);
+    al_arena_init(&call->arena,
+                  spec->origin == AL_ORIGIN_SCRIPT ? 2 * text_max + SCRIPT_NODES_MAX : ARENA_MAX);
     al_buf_init(&call->text, TEXT_MAX);
     al_buf_init(&call->structured, AL_CALL_MAX_RECORD);
     atomic_init(&call->cancelled, false);

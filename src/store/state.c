@@ -175,8 +175,9 @@ static int judge(struct merge *m, const struct change *c, struct al_err *err)
     struct al_str result = mine ? v[AFTER] : v[STORED];
     m->stored_bytes += member_bytes(c->key, v[STORED]);
     m->bytes += member_bytes(c->key, result);
-    if (!mine || same(v[AFTER], v[STORED]))
+    if (!mine || (!v[AFTER].p && !v[STORED].p))
         return 0;
+    /* Also when both came to the same value: two that count up by one would otherwise lose one. */
     if (!same(v[BEFORE], v[STORED])) {
         autobuf struct al_buf shown = AL_BUF_INIT(1024);
         al_text_visible(&shown, al_utf8_cut(c->key, 80), false);

@@ -354,8 +354,10 @@ static void state_merges_by_key(void **state)
         /* Another run wrote meanwhile: other keys merge. */
         {"[[\"a\",1],[\"b\",2]]", "{\"a\":1}", "[[\"a\",5]]", 100, AL_OK, true, "{\"a\":5,\"b\":2}"},
         {"[[\"b\",2]]", "{\"a\":1}", "[[\"a\",1],[\"c\",3]]", 100, AL_OK, true, "{\"b\":2,\"c\":3}"},
-        /* Both did the same thing. */
-        {"[[\"a\",5]]", "{\"a\":1}", "[[\"a\",5]]", 100, AL_OK, false, "{\"a\":5}"},
+        /* Both came to the same value: two that count up would lose one. Both deleted: that is the same
+           thing. */
+        {"[[\"a\",5]]", "{\"a\":1}", "[[\"a\",5]]", 100, AL_STATE_CONFLICT, false, "{\"a\":5}"},
+        {"[[\"a\",1]]", "{}", "[[\"a\",1]]", 100, AL_STATE_CONFLICT, false, "{\"a\":1}"},
         {"[]", "{\"a\":1}", "[]", 100, AL_OK, false, "{}"},
         /* Both changed one key: changed and changed, deleted and changed, changed and deleted, made and made.
          */

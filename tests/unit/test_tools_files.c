@@ -794,14 +794,14 @@ static void writing_needs_what_the_gate_says(void **state)
         enum al_origin origin;
         enum al_code code;
     } cases[] = {
-        {{.read_only = true, .allow_write = true}, "mcp", NULL, args, AL_ORIGIN_MCP, AL_TOOL_NOT_FOUND},
-        {{.read_only = true}, "mcp", NULL, scratch, AL_ORIGIN_MCP, AL_TOOL_NOT_FOUND},
+        {{.read_only = true, .allow_write = true}, "mcp", NULL, args, AL_ORIGIN_MCP, AL_PERMISSION_DENIED},
+        {{.read_only = true}, "mcp", NULL, scratch, AL_ORIGIN_MCP, AL_PERMISSION_DENIED},
         {{.allow_write = true}, "mcp", NULL, args, AL_ORIGIN_MCP, AL_OK},
         {{.read_only = false}, "mcp", NULL, scratch, AL_ORIGIN_MCP, AL_OK},
         {{.read_only = false}, "mcp", no_scratch, args, AL_ORIGIN_MCP, AL_TOOL_NOT_FOUND},
         {{.allow_write = true}, "mcp", no_scratch, args, AL_ORIGIN_MCP, AL_OK},
         {{.read_only = false}, "cli", no_scratch, args, AL_ORIGIN_CLI, AL_OK},
-        {{.read_only = true}, "cli", NULL, args, AL_ORIGIN_CLI, AL_TOOL_NOT_FOUND},
+        {{.read_only = true}, "cli", NULL, args, AL_ORIGIN_CLI, AL_PERMISSION_DENIED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct world w = {0};
