@@ -58,7 +58,7 @@ static void a_fence_is_stripped_and_keeps_its_lines(void **state)
     rig_value("\n  ```javascript\n1 + 1\n```\n", "2");
     rig_value("~~~\nreturn 7\n~~~", "7");
     rig_value("```\r\nreturn 7\r\n```", "7");
-    struct rig_result *r = rig_fails("```js\nreturn 1 +\n```", AL_SYNTAX_ERROR, "line 4");
+    struct rig_result *r = rig_fails("```js\nreturn 1 +\n```", AL_SYNTAX_ERROR, "ends too early, after line 3");
     r = rig_fails("```js\n\nthrow new Error('x')\n```", AL_SCRIPT_ERROR, "Error: x");
     assert_int_equal(r->line, 3);
 }

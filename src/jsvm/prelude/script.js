@@ -136,11 +136,25 @@ function cureFor(code, line) {
     return undefined;
 }
 
+// What is missing at the end shows in the line behind the script, which is ours.
+function endsTooEarly(lines) {
+    const line = lines.length;
+    return {
+        code: 'SYNTAX_ERROR',
+        message: `SyntaxError: the script ends too early, after line ${line}: something that was opened is not closed, or an expression is not complete`,
+        hint: '',
+        line,
+        column: lines[line - 1].length + 1,
+    };
+}
+
 function syntaxError(e, code) {
     const at = scriptFrame(stackOf(e)) ?? { line: 0, column: 0 };
     const lines = splitLines(run.source);
     const text = at.line >= 1 && at.line <= lines.length ? trim(lines[at.line - 1]) : '';
     const cure = cureFor(code, at.line >= 1 && at.line <= lines.length ? lines[at.line - 1] : '');
+    if (!cure && at.line > lines.length && lines.length)
+        return endsTooEarly(lines);
     let message = cure ? `${cure.message} (${errorLine(e)})` : errorLine(e);
     if (at.line)
         message += ` at line ${at.line}, column ${at.column}`;
