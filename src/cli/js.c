@@ -201,6 +201,13 @@ static void person_form(struct al_app *app, struct al_reply *reply)
         return;
     }
     say_result(app, reply, record);
+    al_json_each(note, al_json_get(record, "notes"))
+    {
+        /* A script that prints has said what it had to say. */
+        if (al_json_get_text(record, "text").n && al_str_starts(note->str, "no return value"))
+            continue;
+        al_buf_addf(&reply->note, "note: %.*s\n", AL_FMT(note->str));
+    }
     add_position(reply, record);
     say_summary(record, reply->model_text.n, &reply->note);
 }

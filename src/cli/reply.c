@@ -344,8 +344,13 @@ int al_reply_print(struct al_app *app, struct al_reply *reply)
     } else if (!reply->written) {
         (void)!write_results(app, reply, al_buf_str(&reply->text));
     }
-    if (reply->note.n)
-        al_app_note(app, "%.*s", AL_FMT(al_buf_str(&reply->note)));
+    struct al_str notes = al_buf_str(&reply->note);
+    while (notes.n) {
+        const char *end = memchr(notes.p, '\n', notes.n);
+        struct al_str line = {notes.p, end ? (size_t)(end - notes.p) : notes.n};
+        al_app_note(app, "%.*s", AL_FMT(line));
+        notes = (struct al_str){line.p + line.n + !!end, notes.n - line.n - !!end};
+    }
     if (reply->err.code != AL_OK && !app->json)
         print_error(app, &reply->err);
     if (app->signal)

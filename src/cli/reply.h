@@ -17,7 +17,7 @@ struct al_reply {
     struct al_buf text;       /* the person's form */
     struct al_buf model_text; /* `text` with --json, when it differs from the person's */
     struct al_buf structured; /* one JSON value; empty: none */
-    struct al_buf note;       /* a line for people, on standard error after the results */
+    struct al_buf note;       /* lines for people, on standard error after the results */
     struct al_err err;        /* code ≠ AL_OK: failed; text may be there all the same */
     uint64_t started_ns;
     bool written; /* the command has written its results itself */

@@ -64,6 +64,19 @@ static void add_saved(const struct jsrun *r, struct al_jw *w)
     al_jw_kstr(w, "savedTo", al_buf_str(&path));
 }
 
+/* What the script's author should know, as in the text: a call that was not awaited, a value that JSON has no
+ * form for. */
+static void add_notes(const struct jsrun *r, struct al_jw *w)
+{
+    if (r->n_notes == 0)
+        return;
+    al_jw_key(w, "notes");
+    al_jw_arr(w);
+    for (size_t i = 0; i < r->n_notes; i++)
+        al_jw_strz(w, r->notes[i]);
+    al_jw_end(w);
+}
+
 /* So that the run can be made again from the journal; a larger one is only measured. */
 static void add_input(const struct jsrun *r, struct al_jw *w)
 {
@@ -93,6 +106,7 @@ void jsresult_record(const struct jsrun *r, bool kept, struct al_buf *out)
     al_jw_kstrz(&w, "status", jsrun_status(r));
     al_jw_kbool(&w, "truncated", r->cut_value || r->cut_text || drop_value || shown.n < text.n);
     add_saved(r, &w);
+    add_notes(r, &w);
     if (r->err.code)
         add_error(r, &w);
     jsrun_engine_json(r, &part);

@@ -1,6 +1,7 @@
 #include "core/jsrun_int.h"
 
 #include <stdio.h>
+#include <string.h>
 
 bool jsrun_has_guide(const struct jsrun *r)
 {
@@ -59,6 +60,15 @@ static void guide_hint(struct jsrun *r, const char *advice, const char *topic)
         al_hint(&r->err, "%s", advice);
 }
 
+/* The commonest mistake: the property of a promise is undefined. */
+static bool forgot_await(const struct jsrun *r)
+{
+    for (size_t i = 0; i < r->n_notes; i++)
+        if (strstr(r->notes[i], "not awaited"))
+            return true;
+    return false;
+}
+
 static void default_hint(struct jsrun *r)
 {
     switch (r->err.code) {
@@ -66,7 +76,10 @@ static void default_hint(struct jsrun *r)
         guide_hint(r, "mend the line and run it again: plain JavaScript, no modules, no types", "js_run");
         break;
     case AL_SCRIPT_ERROR:
-        guide_hint(r, "mend the script, or catch the error where it may happen", "js_run");
+        guide_hint(r,
+                   forgot_await(r) ? "a tool call was not awaited: is an `await` missing?"
+                                   : "mend the script, or catch the error where it may happen",
+                   "js_run");
         break;
     case AL_DEADLOCK:
         guide_hint(r,
