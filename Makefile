@@ -30,6 +30,7 @@ asan: build-asan
 
 # Coverage-guided fuzzing of every reader of outside bytes; FUZZ_SECONDS each.
 fuzz: setup
+	@command -v clang >/dev/null || { echo "fuzz: first apt-get install clang libclang-rt-14-dev" >&2; exit 1; }
 	@[ -f build-fuzz/build.ninja ] || cmake --preset fuzz >/dev/null
 	@cmake --build --preset fuzz -j $(JOBS)
 	@tools/fuzz build-fuzz $${FUZZ_SECONDS:-120}
