@@ -27,6 +27,7 @@
     X(PATH_SECRET, 3, 403)                                                                         \
     X(UNTRUSTED_REPOSITORY, 3, 403)                                                                \
     X(NOT_CALLABLE, 3, 403)                                                                        \
+    X(AUTH_REQUIRED, 3, 403)                                                                       \
     X(NOT_FOUND, 4, 404)                                                                           \
     X(TOOL_NOT_FOUND, 4, 404)                                                                      \
     X(TIMEOUT, 5, 408)                                                                             \
@@ -41,6 +42,7 @@
     X(BUSY, 5, 429)                                                                                \
     X(RUNTIME_UNAVAILABLE, 6, 503)                                                                 \
     X(ENGINE_UNAVAILABLE, 6, 503)                                                                  \
+    X(UPSTREAM_UNAVAILABLE, 6, 503)                                                                \
     X(CANCELLED, 7, 409)                                                                           \
     X(INTERRUPTED, 7, 409)                                                                         \
     X(INTERNAL, 70, 500)                                                                           \

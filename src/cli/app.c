@@ -314,9 +314,7 @@ void al_app_catch_signals(struct al_app *app, void (*fn)(void *ud), void *ud)
             app->signals[i] = al_signal_start(al_app_loop(app), numbers[i], on_signal, app);
 }
 
-void al_app_ask(void *ud, const struct al_ask *ask); /* call.c */
-
-static bool can_ask(const struct al_app *app)
+bool al_app_can_ask(const struct al_app *app)
 {
     return !app->json && !app->quiet && al_fd_is_tty(STDIN_FILENO) && al_fd_is_tty(STDERR_FILENO);
 }
@@ -342,8 +340,7 @@ int al_app_core(struct al_app *app, const char *source, struct al_err *err)
         .session = args->value[AL_FLAG_SESSION],
         .source = source,
         .config_err = app->config_err.code != AL_OK ? &app->config_err : NULL,
-        .ask = !mcp && can_ask(app) ? al_app_ask : NULL,
-        .ask_ud = app,
+        .can_ask = !mcp && al_app_can_ask(app),
     };
     if (al_core_new(&o, &app->core, err) < 0)
         return -1;

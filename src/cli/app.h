@@ -68,6 +68,8 @@ int al_app_session(struct al_app *app, struct al_session *ret, struct al_err *er
 /* The id in a command's argument: an exec id, or "last". Opens the store. */
 int al_app_run_id(struct al_app *app, const char *word, struct al_run *ret, struct al_err *err) AL_MUST_CHECK;
 
+/* Whether there is a terminal at which a person can be asked. */
+bool al_app_can_ask(const struct al_app *app);
 /* Calls a tool as the person who typed it, with progress, signals and `uses` questions; fills the reply. */
 int al_app_call(struct al_app *app, struct al_str tool, struct al_str args_json,
                 struct al_reply *reply) AL_MUST_CHECK;

@@ -22,25 +22,23 @@ struct waiting {
 struct al_ask_state {
     struct al_app *app;
     struct al_watch *watch;
-    void (*answer)(void *ud, bool approved);
+    void (*answer)(void *ud, enum al_approval approval);
     void *ud;
     char line[256]; /* what was typed since the question */
     size_t n;
 };
-
-void al_app_ask(void *ud, const struct al_ask *ask);
 
 static void answer(struct al_app *app, bool approved)
 {
     struct al_ask_state *asking = app->asking;
     if (!asking)
         return;
-    void (*fn)(void *, bool) = asking->answer;
+    void (*fn)(void *, enum al_approval) = asking->answer;
     void *ud = asking->ud;
     app->asking = NULL;
     al_watch_stop(asking->watch);
     free(asking);
-    fn(ud, approved);
+    fn(ud, approved ? AL_APPROVAL_ONCE : AL_APPROVAL_DENY);
 }
 
 static void on_typed(void *ud, int events)
@@ -79,9 +77,9 @@ static void say_question(struct al_app *app, const struct al_ask *ask)
     (void)!al_fd_write_all(STDERR_FILENO, AL_STR("Let this run call them? [y/N] "));
 }
 
-void al_app_ask(void *ud, const struct al_ask *ask)
+static void ask_person(void *ud, const struct al_ask *ask)
 {
-    struct al_app *app = ud;
+    struct al_app *app = ((struct waiting *)ud)->app;
     struct al_err err;
     struct al_ask_state *asking = al_xcalloc(1, sizeof *asking);
     *asking = (struct al_ask_state){.app = app, .answer = ask->answer, .ud = ask->ud};
@@ -140,6 +138,7 @@ int al_app_call(struct al_app *app, struct al_str tool, struct al_str args_json,
         .tool = tool,
         .args_json = args_json,
         .origin = AL_ORIGIN_CLI,
+        .ask = al_app_can_ask(app) ? ask_person : NULL,
         .progress = on_progress,
         .done = on_done,
         .ud = &w,

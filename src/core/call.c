@@ -19,6 +19,8 @@
  * many parts: beside their text, room for about 100,000 values. */
 #define SCRIPT_NODES_MAX (8u << 20)
 #define TEXT_MAX (16u << 20)
+#define RELAYED_MAX (16u << 20)
+#define METHOD_NOT_FOUND -32601 /* JSON-RPC 2.0, section 5.1 */
 /* What is checked to be one JSON value in builds that check. */
 #define CHECKED_JSON_MAX (1u << 20)
 
@@ -78,6 +80,7 @@ static void deliver(void *ud)
     struct al_call_core *next = next_in_line(c);
     al_buf_free(&c->call.text);
     al_buf_free(&c->call.structured);
+    al_buf_free(&c->call.relayed);
     al_arena_free(&c->call.arena);
     free(c);
     if (next)
@@ -172,6 +175,48 @@ void al_call_progress(struct al_call *call, struct al_str json)
     struct al_call_core *c = call->priv;
     if (c->state != AL_CALL_FINISHED && c->spec.progress)
         c->spec.progress(c->spec.ud, json);
+}
+
+void al_call_clock_stop(struct al_call *call)
+{
+    struct al_call_core *c = call->priv;
+    if (c->state != AL_CALL_FINISHED && c->spec.clock)
+        c->spec.clock(c->spec.ud, true);
+}
+
+void al_call_clock_go(struct al_call *call)
+{
+    struct al_call_core *c = call->priv;
+    if (c->state != AL_CALL_FINISHED && c->spec.clock)
+        c->spec.clock(c->spec.ud, false);
+}
+
+/* --- questions --- */
+
+static void settle_question(struct al_question_reply *r, struct al_str result, int code, struct al_str message)
+{
+    r->done(r->ud, result, code, message);
+    free(r);
+}
+
+void al_question_answer(struct al_question_reply *r, struct al_str result_json)
+{
+    settle_question(r, result_json, 0, (struct al_str){"", 0});
+}
+
+void al_question_refuse(struct al_question_reply *r, int rpc_code, struct al_str message)
+{
+    settle_question(r, (struct al_str){"", 0}, rpc_code, message);
+}
+
+void al_call_question(struct al_call *call, struct al_str method, struct al_str params_json,
+                      struct al_question_reply *reply)
+{
+    struct al_call_core *c = call->priv;
+    if (c->state != AL_CALL_FINISHED && c->spec.question)
+        c->spec.question(c->spec.ud, method, params_json, reply);
+    else
+        al_question_refuse(reply, METHOD_NOT_FOUND, AL_STR("a script cannot answer questions"));
 }
 
 /* Hands the call to its tool. A row that cannot be written ends it before it can have an effect. */
@@ -356,6 +401,7 @@ struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *sp
                   spec->origin == AL_ORIGIN_SCRIPT ? 2 * text_max + SCRIPT_NODES_MAX : ARENA_MAX);
     al_buf_init(&call->text, TEXT_MAX);
     al_buf_init(&call->structured, AL_CALL_MAX_RECORD);
+    al_buf_init(&call->relayed, RELAYED_MAX);
     atomic_init(&call->cancelled, false);
     link_call(c);
     bool admitted = admit(c, spec->tool, spec->args_json) == 0;

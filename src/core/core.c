@@ -115,8 +115,7 @@ int al_core_new(const struct al_core_opts *o, struct al_core **ret, struct al_er
     core->store = o->store;
     core->policy = o->policy;
     core->source = al_xstrdup(o->source ? o->source : "cli");
-    core->ask = o->ask;
-    core->ask_ud = o->ask_ud;
+    core->can_ask = o->can_ask;
     if (o->config_err)
         core->config_err = *o->config_err;
     pthread_mutex_init(&core->programs_lock, NULL);
@@ -130,6 +129,18 @@ int al_core_new(const struct al_core_opts *o, struct al_core **ret, struct al_er
     keep_house(core);
     *ret = core;
     return 0;
+}
+
+void al_core_set_can_ask(struct al_core *core, bool can_ask)
+{
+    core->can_ask = can_ask;
+}
+
+void al_core_warm(struct al_core *core)
+{
+    struct al_err told_by_the_run;
+    if (al_engine_warm(al_core_engine(core), &told_by_the_run) < 0)
+        return;
 }
 
 static void tell_idle(void *ud)

@@ -14,15 +14,6 @@
 #include "loop/loop.h"
 #include "store/store.h"
 
-/* What a face shows before a run with `uses` starts. answer(ud, true) approves, for that run alone. */
-struct al_ask {
-    const char *title;      /* ours; may quote the script's, ≤ 80 characters */
-    struct al_str code;
-    struct al_str tools;    /* "write_file, shell" */
-    void (*answer)(void *ud, bool approved);
-    void *ud;
-};
-
 struct al_core_opts {
     struct al_loop *loop;     /* borrowed, as all below */
     struct al_config *config;
@@ -33,15 +24,22 @@ struct al_core_opts {
     const char *session;      /* NULL: the workspace's default; "new"; or an id */
     const char *source;       /* "cli" or "mcp": goes into the journal */
     const struct al_err *config_err; /* a broken user config: every answer is this error. NULL: fine */
-    /* Asks the person; NULL where nobody can be asked. */
-    void (*ask)(void *ud, const struct al_ask *ask);
-    void *ask_ud;
+    /* Whether calls come with al_call_spec.ask, as far as is known now: guides say how to be approved. al_core_can_ask
+     * changes it later. */
+    bool can_ask;
 };
 
 int al_core_new(const struct al_core_opts *o, struct al_core **ret, struct al_err *err) AL_MUST_CHECK;
 /* Cancels what runs; idle(ud) comes when nothing runs any more. */
 void al_core_shutdown(struct al_core *core, void (*idle)(void *ud), void *ud);
 void al_core_free(struct al_core *core); /* nothing may run any more */
+void al_core_set_can_ask(struct al_core *core, bool can_ask);
+/* Another workspace, with its default session (or the one that the opts named), before anything has run: the first
+ * root of a client. */
+int al_core_set_workspace(struct al_core *core, const char *cwd, const char *const *add_dirs,
+                          struct al_err *err) AL_MUST_CHECK;
+/* Starts the script engine ahead of its first run; a failure is told by that run. */
+void al_core_warm(struct al_core *core);
 
 struct al_loop *al_core_loop(const struct al_core *core);
 struct al_config *al_core_config(const struct al_core *core);

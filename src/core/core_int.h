@@ -33,8 +33,7 @@ struct al_core {
     struct al_policy policy;
     char *source;                                    /* "cli" or "mcp" */
     struct al_err config_err;                        /* code AL_OK: the user's config is fine */
-    void (*ask)(void *ud, const struct al_ask *ask); /* NULL: nobody can be asked */
-    void *ask_ud;
+    bool can_ask; /* calls come with al_call_spec.ask */
 
     struct al_session session;
     struct al_workspace *workspace;

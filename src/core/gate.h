@@ -22,6 +22,8 @@ struct al_gate_query {
     bool takes_scratch; /* the tool could write there: the hint says so */
     bool preapproved;   /* approved for this run by `uses` */
     bool granted;       /* a stored session grant covers it (never counts for a script) */
+    enum al_tool_gate gate; /* of a server's tool: what the person's policy says; the effect's own flag is nothing here */
+    const char *server, *server_tool; /* of it, for the hint that names the command: `alisio mcp allow S 'tool'` */
 };
 
 /* 0 allowed; else APPROVAL_REQUIRED or PERMISSION_DENIED with a hint that names exactly what works here. */

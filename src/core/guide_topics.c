@@ -62,7 +62,7 @@ static void write_js_run(struct al_core *core, struct al_str query, struct al_bu
         "Calls run at once; those with effects go one after the other, in order. Await all that you start.\n"
         "A nested call cannot ask for approval: ");
     al_buf_adds(out,
-                core->ask
+                core->can_ask
                     ? "name tools with effects in uses, beside code, or call them directly.\n"
                     : "what the person did not allow when alisio was started is refused, and nobody can be "
                       "asked here. scratch: paths are always allowed.\n");
@@ -170,7 +170,7 @@ static void write_errors(struct al_core *core, struct al_str query, struct al_bu
         "- STATE_LIMIT, STATE_CONFLICT: the value is there, the state was not saved; another run changed the "
         "same key.\n");
     al_buf_adds(
-        out, core->ask ? "- APPROVAL_REQUIRED: call the tool directly, or name it in uses.\n"
+        out, core->can_ask ? "- APPROVAL_REQUIRED: call the tool directly, or name it in uses.\n"
                        : "- APPROVAL_REQUIRED: the person who starts alisio has to allow it; the hint names "
                          "the flag.\n");
     al_buf_adds(

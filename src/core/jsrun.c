@@ -19,7 +19,7 @@ struct jsrun_asking {
     struct al_buf title, code, tools;
 };
 
-static void on_answer(void *ud, bool approved)
+static void on_answer(void *ud, enum al_approval approval)
 {
     struct jsrun_asking *a = ud;
     struct jsrun *r = a->run;
@@ -30,7 +30,7 @@ static void on_answer(void *ud, bool approved)
     if (!r)
         return;
     r->asking = NULL;
-    r->preapproved = approved;
+    r->preapproved = approval != AL_APPROVAL_DENY;
     al_runs_wait(r->core, &r->slot);
 }
 
@@ -50,7 +50,8 @@ static void tools_to_ask(const struct jsrun *r, struct al_buf *out)
 
 static bool ask(struct jsrun *r)
 {
-    if (!r->core->ask)
+    const struct al_call_spec *spec = &r->call->priv->spec;
+    if (!spec->ask)
         return false;
     autobuf struct al_buf tools = AL_BUF_INIT(4096);
     tools_to_ask(r, &tools);
@@ -71,7 +72,7 @@ static bool ask(struct jsrun *r)
                               .tools = al_buf_str(&a->tools),
                               .answer = on_answer,
                               .ud = a};
-    r->core->ask(r->core->ask_ud, &question);
+    spec->ask(spec->ud, &question);
     return true;
 }
 

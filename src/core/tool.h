@@ -23,6 +23,15 @@ enum al_effect {
 };
 const char *al_effect_name(enum al_effect e);
 
+/* How the gate decides about a tool: by its effect and the flags, or by the policy of its server. */
+enum al_tool_gate {
+    AL_GATE_EFFECT,
+    AL_GATE_ALLOW,
+    AL_GATE_ASK,
+    AL_GATE_DENY,
+    AL_GATE_CHANGED, /* allowed, but its definition is another than when it was first used: as ask, until a review */
+};
+
 enum al_origin {
     AL_ORIGIN_CLI,    /* a person typed this very call */
     AL_ORIGIN_MCP,    /* a client's model made it */
@@ -48,6 +57,13 @@ struct al_tool {
     bool (*scratch_only)(const struct al_json *args);
     /* Whether it is there at all now (config switches); NULL: always. */
     bool (*registered)(const struct al_core *core);
+
+    /* Of tools that come from a source (an upstream MCP server); NULL and 0 for our own. */
+    const char *server;      /* the server's name */
+    const char *server_tool; /* the tool's name there: scripts call tools.<server>.<server_tool> */
+    enum al_tool_gate gate;  /* what the person's configuration says of it; AL_GATE_EFFECT for our own */
+    const char *annotations; /* JSON object of MCP annotations, as the server claims them; may be NULL */
+    const void *data;        /* the source's own */
 };
 
 #define AL_CALL_MAX_RESULT (8u << 20)  /* structured bytes: RESULT_TOO_LARGE beyond */
@@ -59,6 +75,7 @@ struct al_call {
     enum al_origin origin;
     struct al_arena arena;      /* of this call */
     struct al_str args_raw;     /* JSON, in the arena */
+    struct al_str params_raw;   /* of a relayed call: all of its tools/call params, JSON, in the arena; else empty */
     const struct al_json *args; /* checked against the input schema */
     const char *run_id;         /* the run that it is nested in; NULL for a direct call */
     atomic_bool cancelled;      /* set by al_call_cancel; read it in long work on the pool */
@@ -66,6 +83,8 @@ struct al_call {
     /* The result; the tool fills it before al_call_finish. */
     struct al_buf text;         /* what a model reads */
     struct al_buf structured;   /* one JSON value for scripts and faces; empty: none */
+    struct al_buf relayed;      /* of a relayed call: the server's result or error object, as it came, instead of the two */
+    bool relayed_failure;       /* it is a JSON-RPC error object */
     struct al_err err;          /* code ≠ AL_OK: failed; text and structured may be filled all the same */
     char execution_id[64];      /* of the run that the call made, or "" */
 
@@ -80,6 +99,41 @@ void al_call_in_thread(struct al_call *call, void (*work)(struct al_call *call))
 /* Progress for faces: JSON object {"completed"?,"total"?,"note"?}. Throttled by the receiver. */
 void al_call_progress(struct al_call *call, struct al_str json);
 
+/* The caller's clock stands still between the two: what is waited for is no work of the tool (a server that starts, a
+ * person who is asked). A script's time limit is one. They pair up, and may be nested. */
+void al_call_clock_stop(struct al_call *call);
+void al_call_clock_go(struct al_call *call);
+
+/* --- questions of a tool to the one who made the call --- */
+/* A reply of a question: call exactly one of the two, once; then it is gone. */
+struct al_question_reply;
+void al_question_answer(struct al_question_reply *r, struct al_str result_json);
+void al_question_refuse(struct al_question_reply *r, int rpc_code, struct al_str message);
+struct al_question_reply {
+    void (*done)(void *ud, struct al_str result_json, int rpc_code, struct al_str message); /* rpc_code 0: answered */
+    void *ud;
+}; /* malloc'ed by who asks; freed by the two above */
+/* Asks as an MCP server asks its client (sampling/createMessage, elicitation/create, roots/list). Refused with -32601
+ * when the caller takes no questions, as a script never does. */
+void al_call_question(struct al_call *call, struct al_str method, struct al_str params_json,
+                      struct al_question_reply *reply);
+
+/* --- asking a person --- */
+enum al_approval {
+    AL_APPROVAL_DENY,
+    AL_APPROVAL_ONCE,
+    AL_APPROVAL_SESSION, /* only where it was offered */
+};
+/* What a person is shown. Text may quote a model's words: title ≤ 80 characters. Views for the call. */
+struct al_ask {
+    const char *title;   /* of the run, or of the tool */
+    struct al_str code;  /* of a run with `uses`; else the call's arguments as JSON */
+    struct al_str tools; /* what it is for: "write_file, shell" */
+    bool offers_session; /* may be granted for the session, too */
+    void (*answer)(void *ud, enum al_approval approval); /* exactly once, now or later */
+    void *ud;
+};
+
 /* --- making calls --- */
 struct al_call_spec {
     struct al_str tool;      /* registry name, or "server.tool" */
@@ -87,6 +141,14 @@ struct al_call_spec {
     enum al_origin origin;
     const char *run_id;      /* for AL_ORIGIN_SCRIPT */
     bool preapproved;        /* named in `uses` and approved for this run */
+    bool relay;              /* of a source's tool: its result is wanted as it came (al_call.relayed) */
+    struct al_str params_json; /* with relay: all of the tools/call params */
+    /* Asks the person about this call, or about the `uses` of the run that it starts. NULL: nobody can be asked. */
+    void (*ask)(void *ud, const struct al_ask *ask);
+    /* Questions of a relayed call; NULL: refused. */
+    void (*question)(void *ud, struct al_str method, struct al_str params_json, struct al_question_reply *reply);
+    /* The clock of a caller that keeps one; may be NULL. */
+    void (*clock)(void *ud, bool stop);
     /* Just before the tool gets the call: past the checks, the gate and the queue, so never for a refused one. Where a
      * caller keeps rows of its own it writes them here; a failure ends the call with err before any effect. May be NULL,
      * and may come from within al_core_call. */
@@ -100,6 +162,23 @@ struct al_call_spec {
 struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *spec);
 /* CANCELLED follows through done. Also for calls that wait or have not started. */
 void al_call_cancel(struct al_call *call);
+
+/* --- tools from a source: upstream MCP servers, which upstream/ brings in --- */
+struct al_tool_source {
+    /* By registry name (mcp_github_get_issue) or as scripts say it (github.get_issue); made in the arena, and as long
+     * alive. NULL: none. */
+    const struct al_tool *(*find)(void *ud, struct al_str name, struct al_arena *arena);
+    /* The best for a query (at most limit), or with an empty one all, by server and name. tool is a view for the call,
+     * with everything but the schemas where those are not at hand. fn returns false to end. */
+    void (*each)(void *ud, struct al_str query, int limit, bool (*fn)(void *fn_ud, const struct al_tool *tool),
+                 void *fn_ud);
+    /* {"github":["create_issue",…],…}, at most max bytes: names of tools that no longer fit are left out. */
+    void (*names_json)(void *ud, size_t max, struct al_buf *out);
+    size_t (*count)(void *ud); /* of tools known */
+};
+void al_core_set_source(struct al_core *core, const struct al_tool_source *source, void *ud); /* NULL: none */
+/* Of our own tools and of the source's; in the arena where it is the source's. NULL: none, or not registered now. */
+const struct al_tool *al_core_find_tool(const struct al_core *core, struct al_str name, struct al_arena *arena);
 
 /* --- registry --- */
 /* tool must live as long as the core. Aborts on a bad schema or a double name: those are ours. */

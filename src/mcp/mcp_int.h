@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "loop/stream.h"
 #include "mcp/mcp.h"
-#include "mcp/rpc.h"
+#include "rpc/rpc.h"
 
 /* A message may have this many bytes, in and out. A longer line is skipped without being kept. */
 #define AL_MCP_MAX_MESSAGE (16u << 20)

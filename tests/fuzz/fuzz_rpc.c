@@ -1,5 +1,5 @@
 /* The JSON-RPC reader: bytes in two pieces, to lines, to messages. Cutting the input elsewhere may change nothing. */
-#include "mcp/rpc.h"
+#include "rpc/rpc.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -150,16 +150,6 @@ static const struct al_tool *const mocks[] = {&tool_echo, &tool_text,  &tool_slo
 
 /* --- the world --- */
 
-static void on_ask(void *ud, const struct al_ask *ask)
-{
-    struct world *w = ud;
-    snprintf(w->asked, sizeof w->asked, "%s|%.*s", ask->title, AL_FMT(ask->tools));
-    if (w->answer < 0)
-        w->kept = *ask;
-    else
-        ask->answer(ask->ud, w->answer != 0);
-}
-
 static void write_file(const char *path, const char *text)
 {
     FILE *f = fopen(path, "we");
@@ -200,8 +190,7 @@ struct world *world_new(const struct world_opts *o)
                                 .policy = o->policy,
                                 .cwd = w->work,
                                 .source = "mcp",
-                                .ask = o->can_ask ? on_ask : NULL,
-                                .ask_ud = w};
+                                .can_ask = o->can_ask};
     if (al_core_new(&opts, &w->core, &err) < 0)
         fail_msg("core: %s", err.msg);
     for (size_t i = 0; i < sizeof mocks / sizeof mocks[0]; i++)
@@ -254,12 +243,24 @@ static void on_done(void *ud, struct al_call *call)
     out->done = true;
 }
 
+static void on_ask(void *ud, const struct al_ask *ask)
+{
+    struct world *w = current;
+    (void)ud;
+    snprintf(w->asked, sizeof w->asked, "%s|%.*s", ask->title, AL_FMT(ask->tools));
+    if (w->answer < 0)
+        w->kept = *ask;
+    else
+        ask->answer(ask->ud, w->answer ? AL_APPROVAL_ONCE : AL_APPROVAL_DENY);
+}
+
 void world_start(struct world *w, const char *tool, const char *args, struct outcome *out)
 {
     memset(out, 0, sizeof *out);
     struct al_call_spec spec = {.tool = al_str_of(tool),
                                 .args_json = al_str_of(args),
                                 .origin = AL_ORIGIN_MCP,
+                                .ask = w->core->can_ask ? on_ask : NULL,
                                 .progress = on_progress,
                                 .done = on_done,
                                 .ud = out};

@@ -441,7 +441,7 @@ static void a_run_can_be_cancelled_while_the_person_thinks(void **state)
     world_wait(w, &o);
     assert_int_equal(o.code, AL_CANCELLED);
     assert_int_equal(al_core_n_runs(w->core), 0);
-    w->kept.answer(w->kept.ud, true); /* too late, and harmless */
+    w->kept.answer(w->kept.ud, AL_APPROVAL_ONCE); /* too late, and harmless */
     outcome_fini(&o);
     world_free(w);
 }

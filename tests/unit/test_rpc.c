@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "mcp/rpc.h"
+#include "rpc/rpc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "mcp/rpc.h"
+#include "rpc/rpc.h"
 
 #include "base/text.h"
 
@@ -79,6 +79,14 @@ static bool id_is_valid(const struct al_json *id)
     return id->raw.n <= AL_RPC_MAX_ID && (id->type == AL_JSON_STRING || id->type == AL_JSON_NUMBER);
 }
 
+/* Both, or a failure that is no object: such an answer is read as a failure, so that its waiter is told. */
+static void read_response(const struct al_json *msg, struct al_rpc *ret)
+{
+    ret->failure = al_json_get(msg, "error");
+    ret->result = ret->failure ? NULL : al_json_get(msg, "result");
+    ret->kind = AL_RPC_RESPONSE;
+}
+
 static void read_message(const struct al_json *msg, struct al_rpc *ret)
 {
     const struct al_json *id = al_json_get(msg, "id");
@@ -95,7 +103,7 @@ static void read_message(const struct al_json *msg, struct al_rpc *ret)
         broken(ret, AL_RPC_INVALID_REQUEST,
                "not a JSON-RPC 2.0 message: an object with \"jsonrpc\": \"2.0\"");
     else if (!method && (al_json_get(msg, "result") || al_json_get(msg, "error")))
-        ret->kind = AL_RPC_RESPONSE;
+        read_response(msg, ret);
     else if (id && !ret->id.n)
         broken(ret, AL_RPC_INVALID_REQUEST, "an id is a string or a number, of at most 1,024 bytes");
     else if (!al_json_is_string(method))
@@ -119,4 +127,66 @@ void al_rpc_read(struct al_arena *arena, struct al_str line, struct al_rpc *ret)
     }
     broken(ret, AL_RPC_PARSE_ERROR, "not valid JSON");
     snprintf(ret->error, sizeof ret->error, "not valid JSON: %.500s", err.msg);
+}
+
+void al_rpc_begin(struct al_jw *w, struct al_buf *out, struct al_str id)
+{
+    al_jw_init(w, out);
+    al_jw_obj(w);
+    al_jw_kstrz(w, "jsonrpc", "2.0");
+    al_jw_kraw(w, "id", id.n ? id : AL_STR("null"));
+}
+
+void al_rpc_begin_call(struct al_jw *w, struct al_buf *out, struct al_str id, const char *method)
+{
+    al_jw_init(w, out);
+    al_jw_obj(w);
+    al_jw_kstrz(w, "jsonrpc", "2.0");
+    if (id.n)
+        al_jw_kraw(w, "id", id);
+    al_jw_kstrz(w, "method", method);
+}
+
+void al_rpc_request(struct al_buf *out, struct al_str id, const char *method, struct al_str params)
+{
+    struct al_jw w;
+    al_rpc_begin_call(&w, out, id, method);
+    if (params.n)
+        al_jw_kraw(&w, "params", params);
+    al_jw_end(&w);
+}
+
+void al_rpc_notification(struct al_buf *out, const char *method, struct al_str params)
+{
+    al_rpc_request(out, (struct al_str){0}, method, params);
+}
+
+void al_rpc_result(struct al_buf *out, struct al_str id, struct al_str result)
+{
+    struct al_jw w;
+    al_rpc_begin(&w, out, id);
+    al_jw_kraw(&w, "result", result.n ? result : AL_STR("{}"));
+    al_jw_end(&w);
+}
+
+void al_rpc_failure(struct al_buf *out, struct al_str id, int code, struct al_str message, struct al_str data)
+{
+    struct al_jw w;
+    al_rpc_begin(&w, out, id);
+    al_jw_key(&w, "error");
+    al_jw_obj(&w);
+    al_jw_kint(&w, "code", code);
+    al_jw_kstr(&w, "message", message);
+    if (data.n)
+        al_jw_kraw(&w, "data", data);
+    al_jw_end(&w);
+    al_jw_end(&w);
+}
+
+void al_rpc_line(struct al_buf *message)
+{
+    for (size_t i = 0; i < message->n; i++)
+        if (message->p[i] == '\n' || message->p[i] == '\r')
+            message->p[i] = ' ';
+    al_buf_addc(message, '\n');
 }

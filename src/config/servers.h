@@ -1,0 +1,92 @@
+/*
+ * MCP servers as people configure them: the object mcp.servers of our config.json, and the same thing in the files of
+ * other clients (mcpServers of Claude Desktop, Claude Code, Cursor, Gemini, .mcp.json; servers of VS Code; mcp of
+ * opencode; [mcp_servers.*] of Codex' TOML). Reading starts nothing and expands nothing.
+ */
+#ifndef AL_CONFIG_SERVERS_H
+#define AL_CONFIG_SERVERS_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/ident.h"
+
+#include <stdint.h>
+
+enum al_tool_policy {
+    AL_POLICY_ASK,
+    AL_POLICY_ALLOW,
+    AL_POLICY_DENY,
+};
+
+struct al_server_rule {
+    char *pattern; /* shell-style, over the server's own tool name */
+    enum al_tool_policy policy;
+};
+
+#define AL_SERVER_NAME_MAX 64     /* bytes */
+#define AL_SERVERS_MAX 128
+#define AL_SERVER_RULES_MAX 256
+
+struct al_server {
+    char *name;
+    bool http;             /* else stdio */
+    char *command;         /* stdio; as written: a name for PATH, or a path */
+    char **args;           /* NULL-terminated; may be NULL */
+    char **env;            /* "NAME=value", unexpanded, NULL-terminated; may be NULL */
+    char *cwd;             /* may be NULL: the workspace */
+    char *url;             /* http */
+    char **headers;        /* "Name: value", unexpanded, NULL-terminated; may be NULL */
+    bool disabled;
+    uint64_t timeout_ms;       /* of one call: 60,000 unless the entry says otherwise (1 s to 1 h) */
+    uint64_t start_timeout_ms; /* from start to a usable catalogue: 30,000 (1 s to 10 min) */
+    struct al_server_rule *rules; /* first match wins; none: ask */
+    size_t n_rules;
+    char *origin;          /* what named it, for people: "the user config file", a path, "--mcp-config" */
+    char sha256[AL_SHA256_HEX]; /* of what it is (command, args, env, cwd, url, headers), not of its rules and limits */
+};
+
+struct al_servers {
+    struct al_server *v;
+    size_t n;
+};
+
+void al_servers_free(struct al_servers *s);
+const struct al_server *al_servers_find(const struct al_servers *s, struct al_str name);
+
+enum al_servers_shape {
+    AL_SERVERS_OURS,        /* {"mcp":{"servers":{…}}}: strict, CONFIG_INVALID with file, line and nearest key */
+    AL_SERVERS_ANY_JSON,    /* JSON or JSONC of another client; which one is seen from its members */
+    AL_SERVERS_CODEX_TOML,
+};
+/*
+ * Appends the servers of a file's text. Foreign files: members that we do not know are left alone; an entry that cannot
+ * be used (no command and no url, a wrong type) is left out and told in notices, "NAME: what", one a line. A name that
+ * is there already fails with CONFIG_INVALID.
+ */
+int al_servers_read(struct al_str text, enum al_servers_shape shape, const char *origin, struct al_servers *add_to,
+                    struct al_buf *notices, struct al_err *err) AL_MUST_CHECK;
+
+/* JSON with // and block comments and trailing commas to plain JSON of the same length, in place of which there are
+ * spaces: positions stay. */
+void al_jsonc_plain(struct al_str text, struct al_buf *out);
+
+enum al_tool_policy al_server_policy(const struct al_server *s, struct al_str tool);
+const char *al_tool_policy_name(enum al_tool_policy p); /* "allow" */
+
+/* ${VAR} and ${VAR:-default}, from the environment; CONFIG_INVALID names a variable that is not set. $${ is ${. */
+int al_server_expand(const char *text, struct al_buf *out, struct al_err *err) AL_MUST_CHECK;
+/* The names of variables in a text, each once, appended as "A, B". */
+void al_server_variables(const char *text, struct al_buf *out);
+
+/*
+ * Edits of our config.json, as bytes: what else is in it stays as it is. put adds or replaces a server (with its
+ * rules); remove takes it out; rule puts {pattern: policy} first among its rules (and takes the same pattern out
+ * elsewhere). NOT_FOUND when there is no such server.
+ */
+int al_servers_edit_put(struct al_str old, const struct al_server *server, struct al_buf *out,
+                        struct al_err *err) AL_MUST_CHECK;
+int al_servers_edit_remove(struct al_str old, struct al_str name, struct al_buf *out, struct al_err *err) AL_MUST_CHECK;
+int al_servers_edit_rule(struct al_str old, struct al_str name, const char *pattern, enum al_tool_policy policy,
+                         struct al_buf *out, struct al_err *err) AL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * HTTP requests to outside, by libcurl's multi interface in our loop. The library is loaded (dlopen) with the first
+ * request, so that a process that makes none does not pay for it. One thread.
+ */
+#ifndef AL_HTTP_CLIENT_H
+#define AL_HTTP_CLIENT_H
+
+#include "loop/loop.h"
+
+struct al_http_client;
+struct al_http_client *al_http_client_new(struct al_loop *loop);
+void al_http_client_free(struct al_http_client *c); /* ends every request; no callback comes any more */
+
+struct al_http_head {
+    int status;
+    const char *url;          /* of this answer, after redirects */
+    const char *content_type; /* in lower case, without parameters; "" when there is none */
+    const char *charset;      /* its parameter; "" */
+};
+
+struct al_http_ops {
+    /* Once, when the head of the final answer is complete (not of a redirect that is followed). */
+    void (*head)(void *ud, const struct al_http_head *head);
+    /* Decoded bytes (gzip, br as the library can). False: enough; done follows with AL_OK. */
+    bool (*body)(void *ud, struct al_str bytes);
+    /* Exactly once, never from within al_http_start, and last. code AL_OK: the answer is complete, whatever its status.
+     * Else UPSTREAM_UNAVAILABLE (not reached, with the reason in a person's words), TIMEOUT, PERMISSION_DENIED (an
+     * address that public_only refuses), INVALID_INPUT (no URL), RESULT_TOO_LARGE (head over its limit). */
+    void (*done)(void *ud, const struct al_err *err);
+};
+
+struct al_http_request {
+    const char *method;         /* NULL: GET, or POST with a body */
+    const char *url;            /* http:// or https://, nothing else */
+    const char *const *headers; /* "Name: value", NULL-terminated; copied. NULL: none */
+    struct al_str body;         /* copied */
+    uint64_t connect_ms;        /* 0: 10 s */
+    uint64_t total_ms;          /* 0: no limit (streams) */
+    uint64_t idle_ms;           /* without a byte; 0: no limit */
+    unsigned max_redirects;     /* 0: a redirect is the answer. Headers of ours are never sent to another origin. */
+    bool public_only;           /* refuse addresses that are not public: at each connection, so after each resolution and redirect */
+};
+
+struct al_http;
+struct al_http *al_http_start(struct al_http_client *c, const struct al_http_request *r, const struct al_http_ops *ops,
+                              void *ud, struct al_err *err); /* NULL: RUNTIME_UNAVAILABLE without the library, INVALID_INPUT */
+/* No callback comes after it. NULL is fine. */
+void al_http_cancel(struct al_http *h);
+/* A header of the answer by name (any case), or NULL; valid within head and until done has returned. */
+const char *al_http_header(const struct al_http *h, const char *name);
+/* Back pressure: body() is not called until it goes on. */
+void al_http_pause(struct al_http *h, bool pause);
+
+/* Whether an address (struct sockaddr) is one of the public internet: not loopback, private (RFC 1918, RFC 4193),
+ * shared (RFC 6598), link-local, multicast, documentation, reserved, unspecified; also when it is IPv4 within IPv6
+ * (mapped, compatible, NAT64, 6to4). */
+struct sockaddr;
+bool al_http_address_public(const struct sockaddr *address);
+
+#endif

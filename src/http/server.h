@@ -1,0 +1,58 @@
+/*
+ * An HTTP/1.1 server on loopback or a Unix socket, by libmicrohttpd in our loop. It knows requests, replies and
+ * streams; who may ask what is the caller's. The library is loaded (dlopen) with the first server.
+ */
+#ifndef AL_HTTP_SERVER_H
+#define AL_HTTP_SERVER_H
+
+#include "base/buf.h"
+#include "loop/loop.h"
+
+struct al_httpd_request; /* one request that waits for its answer */
+struct al_httpd_stream;  /* an answer that is sent piece by piece */
+
+struct al_httpd_ops {
+    /* The request is complete. Answer it now or later, exactly once, by al_httpd_reply or al_httpd_stream_open. */
+    void (*request)(void *ud, struct al_httpd_request *r);
+};
+
+struct al_httpd_opts {
+    int port;                /* on 127.0.0.1; 0: any free one; -1 with socket_path */
+    const char *socket_path; /* Unix socket, made 0600; a stale one of ours is replaced. NULL: none */
+    size_t max_body;         /* a longer one is answered 413 without being held */
+    size_t max_head;         /* 0: 32 KiB; 431 */
+    unsigned max_connections; /* 0: 256 */
+    unsigned idle_s;         /* a connection without traffic is closed (not a stream); 0: 60 */
+};
+
+struct al_httpd;
+struct al_httpd *al_httpd_start(struct al_loop *loop, const struct al_httpd_opts *o, const struct al_httpd_ops *ops,
+                                void *ud, struct al_err *err); /* BUSY: the port is taken; RUNTIME_UNAVAILABLE */
+int al_httpd_port(const struct al_httpd *d);
+/* Closes every connection and stream (no callback comes any more) and frees. */
+void al_httpd_stop(struct al_httpd *d);
+
+const char *al_httpd_method(const struct al_httpd_request *r);
+const char *al_httpd_path(const struct al_httpd_request *r);                     /* without the query */
+const char *al_httpd_header(const struct al_httpd_request *r, const char *name); /* NULL: none; of several the first */
+unsigned al_httpd_header_count(const struct al_httpd_request *r, const char *name);
+struct al_str al_httpd_body(const struct al_httpd_request *r);
+/* While the request is unanswered: told when its client has gone (then the request is dead). Once. */
+void al_httpd_on_gone(struct al_httpd_request *r, void (*gone)(void *ud), void *ud);
+
+struct al_httpd_header {
+    const char *name, *value;
+};
+/* The request is dead afterwards. headers end with a NULL name; NULL: none. */
+void al_httpd_reply(struct al_httpd_request *r, int status, const struct al_httpd_header *headers, struct al_str body);
+/* closed(ud) comes once when the client has gone or the queue was overrun; the stream is dead then. max_queue: bytes that
+ * may wait for a slow reader. Never NULL. */
+struct al_httpd_stream *al_httpd_stream_open(struct al_httpd_request *r, int status,
+                                             const struct al_httpd_header *headers, size_t max_queue,
+                                             void (*closed)(void *ud), void *ud);
+/* -1: over max_queue; nothing was queued, and the caller should close. */
+int al_httpd_stream_write(struct al_httpd_stream *s, struct al_str bytes) AL_MUST_CHECK;
+size_t al_httpd_stream_queued(const struct al_httpd_stream *s);
+void al_httpd_stream_close(struct al_httpd_stream *s); /* after what is queued; closed() does not come; dead */
+
+#endif

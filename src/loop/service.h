@@ -1,0 +1,42 @@
+/* An external program that stays: started under the supervisor, spoken to over its standard input and output until one
+ * of us ends it. Its whole tree goes with it, and with us. */
+#ifndef AL_LOOP_SERVICE_H
+#define AL_LOOP_SERVICE_H
+
+#include "loop/loop.h"
+
+struct al_service_end {
+    int exec_errno;  /* > 0: it did not start */
+    int exit_status; /* -1 when killed */
+    int signal;      /* 0 when it exited */
+    bool stopped;    /* by al_service_stop */
+};
+
+struct al_service_ops {
+    void (*output)(void *ud, struct al_str bytes); /* standard output; a view for the call */
+    void (*errors)(void *ud, struct al_str bytes); /* standard error */
+    void (*drained)(void *ud);                     /* what was written is with the program; may be NULL */
+    /* Exactly once and last, when the whole tree has been reaped and both outputs were read to their ends. */
+    void (*ended)(void *ud, const struct al_service_end *end);
+};
+
+struct al_service_spec {
+    const char *program; /* absolute path */
+    char *const *argv;   /* NULL-terminated, argv[0] included */
+    char *const *envp;   /* NULL-terminated */
+    int cwd_fd;          /* borrowed; -1: inherit */
+    size_t max_queue;    /* bytes that may wait to be read by the program */
+};
+
+struct al_service;
+struct al_service *al_service_start(struct al_loop *loop, const struct al_service_spec *spec,
+                                    const struct al_service_ops *ops, void *ud, struct al_err *err);
+/* -1 when max_queue would be passed (nothing is queued), or the program reads no more. */
+int al_service_write(struct al_service *s, struct al_str bytes) AL_MUST_CHECK;
+void al_service_pause(struct al_service *s, bool pause); /* of its standard output */
+/* Closes its input (the polite end of a stdio server); SIGTERM after grace_ms, SIGKILL 300 ms later. ended() follows. */
+void al_service_stop(struct al_service *s, uint64_t grace_ms);
+/* Kills and reaps now, without callbacks; waits at most the supervisor's 300 ms. For the end of the process. */
+void al_service_free(struct al_service *s);
+
+#endif
