@@ -16,14 +16,17 @@ struct al_sse {
     struct al_buf line, data, type, id;
     size_t max_event;
     int64_t retry_ms; /* the last `retry` of the stream; -1: none */
-    bool after_cr, begun, skipping;
+    bool after_cr, begun, skipping, long_line;
+    bool has_data, has_id; /* of the event that is being read */
 };
 
-/* max_event: bytes of an event's data; a longer one is dropped to its end and told by too_long. */
+/* max_event: bytes of an event's data; a longer one is dropped to its end and told by too_long, as soon as it
+ * is seen (s must not be freed in there). Its id counts all the same. An id over 4 KiB is as none. */
 void al_sse_init(struct al_sse *s, size_t max_event);
 void al_sse_free(struct al_sse *s);
 struct al_sse_sink {
-    /* Events without data are given too when they carry an id. False: take no more of these bytes. */
+    /* Events without data are given too when they carry an id. False: take no more of these bytes; s may be
+     * freed. */
     bool (*event)(void *ud, const struct al_sse_event *event);
     void (*too_long)(void *ud);
 };
