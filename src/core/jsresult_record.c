@@ -4,6 +4,10 @@
 #include "core/jsrun.h"
 #include "core/jsrun_int.h"
 
+/* Characters: ,"text":"…" around the text, and the least that is worth showing. */
+#define TEXT_FRAME 12
+#define TEXT_MIN 40
+
 static void add_calls(const struct jsrun *r, struct al_jw *w)
 {
     al_jw_key(w, "calls");
@@ -157,7 +161,37 @@ static void bounded_error(struct al_str raw, struct al_jw *w)
     al_arena_free(&a);
 }
 
-static void bounded(struct al_str record, bool with_value, struct al_buf *out)
+/* Of a JSON string, what stands within its quotes: as much as fits into max characters of JSON, ended by "…".
+ */
+static void text_head(struct al_str json, size_t max, struct al_buf *out)
+{
+    struct al_str rest = {json.p + 1, json.n - 2};
+    size_t n = 0, chars = 0;
+    while (n < rest.n && chars < max) {
+        size_t step = rest.p[n] != '\\' ? 1 : rest.p[n + 1] == 'u' ? 6 : 2;
+        while (step == 1 && n + step < rest.n && ((unsigned char)rest.p[n + step] & 0xc0) == 0x80)
+            step++; /* the rest of a character */
+        chars += (unsigned char)rest.p[n] < 0x80 ? step : 1;
+        n += chars <= max ? step : 0;
+    }
+    al_buf_addc(out, '"');
+    al_buf_add(out, rest.p, n);
+    al_buf_adds(out, n < rest.n ? "…\"" : "\"");
+}
+
+/* What was printed, in the room that the rest leaves. Some clients show a model the structured value alone.
+ */
+static void add_text(struct al_str record, size_t room, struct al_jw *w)
+{
+    struct al_str text = jscut_member(record, "text");
+    if (text.n <= 2 || room < TEXT_MIN)
+        return;
+    autobuf struct al_buf head = AL_BUF_INIT(4 * room + 64);
+    text_head(text, room - TEXT_FRAME, &head);
+    al_jw_kraw(w, "text", al_buf_str(&head));
+}
+
+static void bounded(struct al_str record, bool with_value, size_t text_room, struct al_buf *out)
 {
     static const struct al_str null = AL_S("null"), truth = AL_S("true");
     struct al_str value = jscut_member(record, "value"), truncated = jscut_member(record, "truncated");
@@ -173,6 +207,7 @@ static void bounded(struct al_str record, bool with_value, struct al_buf *out)
         al_jw_kraw(&w, "savedTo", saved);
     if (error.n)
         bounded_error(error, &w);
+    add_text(record, text_room, &w);
     al_jw_end(&w);
 }
 
@@ -180,14 +215,14 @@ void al_jsrun_bounded(struct al_str record, size_t max, struct al_buf *out)
 {
     if (max < 1024)
         max = 1024;
-    struct al_str value = jscut_member(record, "value");
-    if (value.n <= 4 * max) {
-        autobuf struct al_buf whole = AL_BUF_INIT(4 * max + (16u << 10));
-        bounded(record, true, &whole);
-        if (!al_buf_failed(&whole) && al_utf8_count(al_buf_str(&whole)) <= max) {
-            al_buf_add_str(out, al_buf_str(&whole));
-            return;
-        }
+    bool with_value = jscut_member(record, "value").n <= 4 * max;
+    autobuf struct al_buf bare = AL_BUF_INIT(4 * max + (16u << 10));
+    bounded(record, with_value, 0, &bare);
+    if (with_value && (al_buf_failed(&bare) || al_utf8_count(al_buf_str(&bare)) > max)) {
+        with_value = false;
+        al_buf_clear(&bare);
+        bounded(record, with_value, 0, &bare);
     }
-    bounded(record, false, out);
+    size_t used = al_utf8_count(al_buf_str(&bare));
+    bounded(record, with_value, used < max ? max - used : 0, out);
 }

@@ -498,7 +498,7 @@ const struct al_tool al_tool_js_run = {
     .output_schema =
         "{\"type\":\"object\",\"properties\":{\"executionId\":{\"type\":\"string\"},"
         "\"status\":{\"type\":\"string\"},\"value\":{},\"truncated\":{\"type\":\"boolean\"},"
-        "\"savedTo\":{\"type\":\"string\"},\"error\":{\"type\":\"object\",\"additionalProperties\":true}},"
+        "\"text\":{\"type\":\"string\"},\"savedTo\":{\"type\":\"string\"},\"error\":{\"type\":\"object\",\"additionalProperties\":true}},"
         "\"required\":[\"executionId\",\"status\",\"value\",\"truncated\"],\"additionalProperties\":true}",
     .effect = AL_EFFECT_INTERNAL,
     .input_code = AL_INVALID_INPUT,

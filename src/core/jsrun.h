@@ -6,8 +6,9 @@
 
 /*
  * From the record of a run (the structured value of a js_run) the form that a client may show to its model,
- * in at most max characters: {executionId, status, value|null, truncated, savedTo?, error?}. A value that
- * does not fit is null and truncated. max under 1 KiB counts as 1 KiB.
+ * in at most max characters: {executionId, status, value|null, truncated, savedTo?, error?, text?}. A value
+ * that does not fit is null and truncated; text is what was printed, in the room that is left. max under 1 KiB
+ * counts as 1 KiB.
  */
 void al_jsrun_bounded(struct al_str record, size_t max, struct al_buf *out);
 
