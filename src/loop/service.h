@@ -33,10 +33,13 @@ struct al_service *al_service_start(struct al_loop *loop, const struct al_servic
                                     const struct al_service_ops *ops, void *ud, struct al_err *err);
 /* -1 when max_queue would be passed (nothing is queued), or the program reads no more. */
 int al_service_write(struct al_service *s, struct al_str bytes) AL_MUST_CHECK;
-void al_service_pause(struct al_service *s, bool pause); /* of its standard output */
-/* Closes its input (the polite end of a stdio server); SIGTERM after grace_ms, SIGKILL 300 ms later. ended() follows. */
+/* Of its standard output. At its end, what is left in the pipe (at most 2 MiB) comes all the same. */
+void al_service_pause(struct al_service *s, bool pause);
+/* Closes its input when what was written is read (the polite end of a stdio server); SIGTERM after grace_ms, SIGKILL
+ * 300 ms later. ended() follows. A second call sets the time anew. */
 void al_service_stop(struct al_service *s, uint64_t grace_ms);
-/* Kills and reaps now, without callbacks; waits at most the supervisor's 300 ms. For the end of the process. */
+/* Kills and reaps now, without callbacks; waits at most the supervisor's 300 ms. After ended() it is gone already. NULL
+ * is fine. */
 void al_service_free(struct al_service *s);
 
 #endif
