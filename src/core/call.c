@@ -90,11 +90,14 @@ static void deliver(void *ud)
 
 static void limit_result(struct al_call *call)
 {
-    bool too_large = al_buf_failed(&call->structured) || al_buf_failed(&call->text);
-    if (!too_large)
+    struct al_buf *parts[] = {&call->structured, &call->text, &call->relayed};
+    struct al_buf *large = NULL;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && !large; i++)
+        large = al_buf_failed(parts[i]) ? parts[i] : NULL;
+    if (!large)
         return;
-    size_t max = al_buf_failed(&call->structured) ? call->structured.max : call->text.max;
-    al_buf_free(al_buf_failed(&call->structured) ? &call->structured : &call->text);
+    size_t max = large->max;
+    al_buf_free(large);
     if (call->err.code != AL_OK)
         return;
     autobuf struct al_buf size = AL_BUF_INIT(64);
@@ -130,6 +133,8 @@ void al_call_finish(struct al_call *call)
     }
     limit_result(call);
     check_json(call);
+    while (c->clock_stops > 0) /* a call that ends while it waits must not stop the caller's clock for good */
+        al_call_clock_go(call);
     if (atomic_load(&call->cancelled) && call->err.code == AL_OK)
         al_fail(&call->err, AL_CANCELLED, "%s was cancelled", call->tool ? call->tool->name : "the call");
     c->state = AL_CALL_FINISHED;
@@ -180,20 +185,25 @@ void al_call_progress(struct al_call *call, struct al_str json)
 void al_call_clock_stop(struct al_call *call)
 {
     struct al_call_core *c = call->priv;
-    if (c->state != AL_CALL_FINISHED && c->spec.clock)
-        c->spec.clock(c->spec.ud, true);
+    if (c->state == AL_CALL_FINISHED || !c->spec.clock)
+        return;
+    c->clock_stops++;
+    c->spec.clock(c->spec.ud, true);
 }
 
 void al_call_clock_go(struct al_call *call)
 {
     struct al_call_core *c = call->priv;
-    if (c->state != AL_CALL_FINISHED && c->spec.clock)
-        c->spec.clock(c->spec.ud, false);
+    if (c->state == AL_CALL_FINISHED || c->clock_stops == 0)
+        return;
+    c->clock_stops--;
+    c->spec.clock(c->spec.ud, false);
 }
 
 /* --- questions --- */
 
-static void settle_question(struct al_question_reply *r, struct al_str result, int code, struct al_str message)
+static void settle_question(struct al_question_reply *r, struct al_str result, int code,
+                            struct al_str message)
 {
     r->done(r->ud, result, code, message);
     free(r);
@@ -291,6 +301,30 @@ static int fail_schema(struct al_call_core *c, unsigned n, struct al_str problem
     return hint_input(c);
 }
 
+/* A source's tool is checked by its server, which knows all of its schema's language. */
+static int check_args(struct al_call_core *c, const struct al_json *args)
+{
+    autobuf struct al_buf problems = AL_BUF_INIT(64u << 10);
+    unsigned n = 1;
+    if (c->entry)
+        n = al_schema_check(c->entry->input, args, &problems);
+    else if (args->type == AL_JSON_OBJECT)
+        return 0;
+    else
+        al_buf_addf(&problems, "/: must be an object, not %s", al_json_type_name(args));
+    return n ? fail_schema(c, n, al_buf_str(&problems)) : 0;
+}
+
+static int copy_params(struct al_call_core *c, struct al_str params)
+{
+    struct al_call *call = &c->call;
+    if (params.n > AL_CALL_MAX_ARGS)
+        return al_fail(&call->err, input_code(call->tool), "%s: the request has %zu bytes; at most %u fit",
+                       call->tool->name, params.n, AL_CALL_MAX_ARGS);
+    call->params_raw = (struct al_str){al_arena_dup(&call->arena, params), params.n};
+    return 0;
+}
+
 static int read_args(struct al_call_core *c, struct al_str json)
 {
     struct al_call *call = &c->call;
@@ -307,10 +341,8 @@ static int read_args(struct al_call_core *c, struct al_str json)
         al_wrap(&call->err, "%s: the arguments are no valid JSON", call->tool->name);
         return hint_input(c);
     }
-    autobuf struct al_buf problems = AL_BUF_INIT(64u << 10);
-    unsigned n = al_schema_check(c->entry->input, args, &problems);
-    if (n > 0)
-        return fail_schema(c, n, al_buf_str(&problems));
+    if (check_args(c, args) < 0)
+        return -1;
     call->args = args;
     return 0;
 }
@@ -319,12 +351,9 @@ static int ask_gate(struct al_call_core *c)
 {
     struct al_call *call = &c->call;
     const struct al_tool *tool = call->tool;
-    struct al_gate_query q = {
-        .effect = tool->effect,
-        .origin = call->origin,
-        .takes_scratch = tool->scratch_only != NULL,
-        .preapproved = c->spec.preapproved,
-    };
+    struct al_gate_query q = al_gate_query_of(tool, call->origin);
+    q.preapproved = c->spec.preapproved;
+    q.can_ask = call->core->can_ask;
     q.scratch_only = c->serial && tool->scratch_only && call->core->scratch && tool->scratch_only(call->args);
     if (c->serial && call->origin == AL_ORIGIN_MCP)
         q.granted = al_store_grant_valid(call->core->store, call->core->session.id, tool->name);
@@ -343,11 +372,23 @@ static bool read_only_hides(const struct al_core *core, const struct al_tool *to
     return core->policy.read_only && tool->effect >= AL_EFFECT_WRITE;
 }
 
+static const struct al_tool *resolve(struct al_call_core *c, struct al_str name)
+{
+    struct al_core *core = c->call.core;
+    c->entry = al_registry_find(core, name);
+    if (!c->entry)
+        return al_registry_find_source(core, name, &c->call.arena);
+    if (!al_core_tool_registered(core, c->entry->tool) && !read_only_hides(core, c->entry->tool))
+        c->entry = NULL;
+    return c->entry ? c->entry->tool : NULL;
+}
+
 /* Everything that can refuse a call, in the order in which a caller can do something about it. */
-static int admit(struct al_call_core *c, struct al_str name, struct al_str args)
+static int admit(struct al_call_core *c, const struct al_call_spec *spec)
 {
     struct al_call *call = &c->call;
     struct al_core *core = call->core;
+    struct al_str name = spec->tool;
     if (core->config_err.code != AL_OK) {
         call->err = core->config_err;
         return -1;
@@ -358,13 +399,9 @@ static int admit(struct al_call_core *c, struct al_str name, struct al_str args)
         al_fail(&call->err, AL_BUSY, "%u calls are open", AL_HOST_MAX_CALLS);
         return al_hint(&call->err, "wait for some of them to end");
     }
-    c->entry = al_registry_find(core, name);
-    if (!c->entry ||
-        (!al_core_tool_registered(core, c->entry->tool) && !read_only_hides(core, c->entry->tool))) {
-        c->entry = NULL;
+    call->tool = resolve(c, name);
+    if (!call->tool)
         return al_registry_not_found(core, name, call->origin, &call->err);
-    }
-    call->tool = c->entry->tool;
     c->serial = call->tool->effect >= AL_EFFECT_WRITE;
     if (call->tool->effect != AL_EFFECT_INTERNAL || call->origin == AL_ORIGIN_SCRIPT)
         call->structured.max = AL_CALL_MAX_RESULT;
@@ -372,7 +409,7 @@ static int admit(struct al_call_core *c, struct al_str name, struct al_str args)
         c->refused = true;
         return al_fail(&call->err, AL_NOT_CALLABLE, "%s: %s", call->tool->name, call->tool->not_callable);
     }
-    if (read_args(c, args) < 0)
+    if (read_args(c, spec->args_json) < 0 || (spec->relay && copy_params(c, spec->params_json) < 0))
         return -1;
     if (ask_gate(c) < 0) {
         c->refused = true;
@@ -386,7 +423,7 @@ struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *sp
     struct al_call_core *c = al_xcalloc(1, sizeof(*c));
     struct al_call *call = &c->call;
     c->spec = *spec;
-    c->spec.tool = c->spec.args_json = (struct al_str){NULL, 0};
+    c->spec.tool = c->spec.args_json = c->spec.params_json = (struct al_str){NULL, 0};
     c->decision = "allowed";
     call->core = core;
     call->priv = c;
@@ -404,7 +441,7 @@ struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *sp
     al_buf_init(&call->relayed, RELAYED_MAX);
     atomic_init(&call->cancelled, false);
     link_call(c);
-    bool admitted = admit(c, spec->tool, spec->args_json) == 0;
+    bool admitted = admit(c, spec) == 0;
     if (!admitted) {
         snprintf(c->decision_text, sizeof(c->decision_text), "refused: %s", al_code_name(call->err.code));
         c->decision = c->decision_text;

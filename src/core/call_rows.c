@@ -169,7 +169,9 @@ void al_call_row_end(struct al_call_core *c)
     autobuf struct al_buf record = AL_BUF_INIT(4u << 20);
     make_record(c, &record);
     al_buf_addc(&record, 0);
-    int64_t bytes = (int64_t)(call->structured.n ? call->structured.n : call->text.n);
+    int64_t bytes = (int64_t)(call->relayed.n      ? call->relayed.n
+                              : call->structured.n ? call->structured.n
+                                                   : call->text.n);
     struct al_call_row row = {
         .seq = 1,
         .tool = mutable_text(call->tool->name),

@@ -43,6 +43,8 @@ struct al_core {
     struct al_arena arena;       /* lives as long as the core: parsed schemas */
     struct al_tool_entry *tools; /* sorted by name */
     size_t n_tools;
+    const struct al_tool_source *source_ops; /* of further tools; NULL: none */
+    void *source_ud;
 
     pthread_mutex_t programs_lock; /* tools look programs up from the pool, too */
     struct al_program *programs;
@@ -73,13 +75,14 @@ struct al_call_core {
     enum al_call_state state;
     struct al_call_spec spec; /* tool, args_json and run_id are dead after al_core_call; use those of call */
     char run_id[AL_ID_MAX];
-    const struct al_tool_entry *entry; /* NULL: no such tool */
+    const struct al_tool_entry *entry; /* of our own tools; NULL: none, or a source's */
     bool serial;                       /* write, process, external: one at a time per run, in order */
     bool refused;                      /* the gate said no */
     const char *decision; /* "allowed" or "preapproved"; "refused: CODE" when the call never started */
     char decision_text[64];
     int64_t started_ms; /* wall clock when the tool got it; 0: never */
     int64_t ended_ms;
+    unsigned clock_stops; /* of the caller's clock, not yet undone */
     bool has_row;                       /* a run row of kind "tool" is open for it */
     void (*work)(struct al_call *call); /* al_call_in_thread */
 };
@@ -92,6 +95,9 @@ void al_core_tell_idle(struct al_core *core);
 
 /* registry.c */
 void al_registry_free(struct al_core *core);
+/* The source's tool of that name, in the arena. NULL: none. */
+const struct al_tool *al_registry_find_source(const struct al_core *core, struct al_str name,
+                                              struct al_arena *arena);
 /* Also entries that are not registered now. NULL: none. */
 const struct al_tool_entry *al_registry_find(const struct al_core *core, struct al_str name);
 #define AL_CLOSE_NAMES 3

@@ -1,6 +1,9 @@
 #include "core/gate.h"
 
+#include "base/buf.h"
+
 #include <stdbool.h>
+#include <string.h>
 
 const char *al_effect_name(enum al_effect e)
 {
@@ -79,14 +82,96 @@ static int fail_approval(const struct al_gate_query *q, const char *tool_name, s
                    flag, flag, scratch);
 }
 
+/* A word that a shell takes as it stands: what it would take for more becomes `?`, which matches it as a
+ * pattern. */
+static void add_pattern(struct al_buf *out, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+                     strchr("_-./:@", *c);
+        al_buf_addc(out, plain ? *c : '?');
+    }
+    al_buf_addc(out, 0);
+}
+
+static int fail_denied(const struct al_gate_query *q, const char *tool_name, struct al_err *err)
+{
+    al_fail(err, AL_PERMISSION_DENIED, "%s is denied by the configuration (mcp.servers.%s.tools)", tool_name,
+            q->server);
+    return al_hint(err, "no approval opens it; the person can change that rule in the config");
+}
+
+static int fail_changed(const struct al_gate_query *q, const char *tool_name, struct al_err *err)
+{
+    autobuf struct al_buf server = AL_BUF_INIT(256);
+    add_pattern(&server, q->server);
+    al_fail(err, AL_APPROVAL_REQUIRED,
+            "%s is described otherwise than when it was first used, so that what allowed it does not count",
+            tool_name);
+    return al_hint(err, "a person reviews the difference with `alisio mcp review %s`",
+                   al_buf_failed(&server) ? "SERVER" : server.p);
+}
+
+/* Only what a person can do: the pattern is quoted, so that it can be pasted whatever the server calls its
+ * tools. */
+static int fail_ask(const struct al_gate_query *q, const char *tool_name, struct al_err *err)
+{
+    autobuf struct al_buf server = AL_BUF_INIT(80), tool = AL_BUF_INIT(140);
+    add_pattern(&server, q->server);
+    add_pattern(&tool, q->server_tool);
+    al_fail(err, AL_APPROVAL_REQUIRED, "%s belongs to the MCP server %s, and was not approved", tool_name,
+            q->server);
+    if (al_buf_failed(&server) || al_buf_failed(&tool))
+        return al_hint(err, "a person allows tools with `alisio mcp allow SERVER 'PATTERN'`");
+    const char *uses = q->can_ask && q->origin == AL_ORIGIN_SCRIPT ? "name it in `uses`, or " : "";
+    return al_hint(
+        err,
+        "%sa person allows it with `alisio mcp allow %s '%s'`, or starts alisio with '--allow-mcp=%s.%s'",
+        uses, server.p, tool.p, server.p, tool.p);
+}
+
+/* Tools of a server: its policy is the flag. What was granted was the definition of then. */
+static int decide_by_server(const struct al_gate_query *q, const char *tool_name, struct al_err *err)
+{
+    bool typed = q->origin == AL_ORIGIN_CLI, preapproved = q->origin == AL_ORIGIN_SCRIPT && q->preapproved;
+    switch (q->gate) {
+    case AL_GATE_ALLOW:
+        return 0;
+    case AL_GATE_ASK:
+        if (typed || preapproved || (q->origin == AL_ORIGIN_MCP && q->granted))
+            return 0;
+        return fail_ask(q, tool_name, err);
+    case AL_GATE_CHANGED:
+        return typed || preapproved ? 0 : fail_changed(q, tool_name, err);
+    case AL_GATE_EFFECT:
+    case AL_GATE_DENY:
+        break;
+    }
+    return fail_denied(q, tool_name, err);
+}
+
+struct al_gate_query al_gate_query_of(const struct al_tool *tool, enum al_origin origin)
+{
+    return (struct al_gate_query){
+        .effect = tool->effect,
+        .origin = origin,
+        .takes_scratch = tool->scratch_only != NULL,
+        .gate = tool->gate,
+        .server = tool->server,
+        .server_tool = tool->server_tool,
+    };
+}
+
 int al_gate_decide(const struct al_policy *policy, const struct al_gate_query *q, const char *tool_name,
                    struct al_err *err)
 {
     unsigned cell = opens[q->effect][q->origin];
-    if (cell & FREE)
+    if (cell & FREE && q->gate == AL_GATE_EFFECT)
         return 0;
     if (policy->read_only)
         return fail_read_only(q, tool_name, err);
+    if (q->gate != AL_GATE_EFFECT)
+        return decide_by_server(q, tool_name, err);
     unsigned have = TYPED;
     have |= flag_given(policy, q->effect) ? FLAG : 0;
     have |= q->scratch_only ? SCRATCH : 0;

@@ -24,8 +24,11 @@ struct al_gate_query {
     bool granted;       /* a stored session grant covers it (never counts for a script) */
     enum al_tool_gate gate; /* of a server's tool: what the person's policy says; the effect's own flag is nothing here */
     const char *server, *server_tool; /* of it, for the hint that names the command: `alisio mcp allow S 'tool'` */
+    bool can_ask; /* a run can be approved with `uses`: the hint says so */
 };
 
+/* Of a tool, as far as the tool itself says it; the rest is the caller's to fill in. */
+struct al_gate_query al_gate_query_of(const struct al_tool *tool, enum al_origin origin);
 /* 0 allowed; else APPROVAL_REQUIRED or PERMISSION_DENIED with a hint that names exactly what works here. */
 int al_gate_decide(const struct al_policy *policy, const struct al_gate_query *q, const char *tool_name,
                    struct al_err *err) AL_MUST_CHECK;

@@ -39,9 +39,12 @@ static void on_answer(void *ud, enum al_approval approval)
 static void tools_to_ask(const struct jsrun *r, struct al_buf *out)
 {
     for (size_t i = 0; i < r->n_uses; i++) {
-        const struct al_tool *tool = al_core_tool(r->core, al_str_of(r->uses[i]));
-        struct al_gate_query q = {.effect = tool->effect, .origin = AL_ORIGIN_SCRIPT};
+        autoarena struct al_arena a = AL_ARENA_INIT(TOOL_ARENA_MAX);
+        const struct al_tool *tool = al_core_find_tool(r->core, al_str_of(r->uses[i]), &a);
         struct al_err err = {0};
+        if (!tool)
+            continue;
+        struct al_gate_query q = al_gate_query_of(tool, AL_ORIGIN_SCRIPT);
         if (al_gate_decide(al_core_policy(r->core), &q, tool->name, &err) < 0 &&
             err.code == AL_APPROVAL_REQUIRED)
             al_buf_addf(out, "%s%s", out->n ? ", " : "", r->uses[i]);
@@ -498,7 +501,8 @@ const struct al_tool al_tool_js_run = {
     .output_schema =
         "{\"type\":\"object\",\"properties\":{\"executionId\":{\"type\":\"string\"},"
         "\"status\":{\"type\":\"string\"},\"value\":{},\"truncated\":{\"type\":\"boolean\"},"
-        "\"text\":{\"type\":\"string\"},\"savedTo\":{\"type\":\"string\"},\"error\":{\"type\":\"object\",\"additionalProperties\":true}},"
+        "\"text\":{\"type\":\"string\"},\"savedTo\":{\"type\":\"string\"},\"error\":{\"type\":\"object\","
+        "\"additionalProperties\":true}},"
         "\"required\":[\"executionId\",\"status\",\"value\",\"truncated\"],\"additionalProperties\":true}",
     .effect = AL_EFFECT_INTERNAL,
     .input_code = AL_INVALID_INPUT,

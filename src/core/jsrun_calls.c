@@ -30,10 +30,15 @@ static void describe_args(struct jsrun_call *c, struct al_str args)
     c->preview = keep(c->run, al_buf_str(&line));
 }
 
-static bool named_in_uses(const struct jsrun *r, const struct al_tool *tool)
+/* By the registry's name: a tool may be called by another one of its names than `uses` had. */
+static bool named_in_uses(const struct jsrun *r, struct al_str name)
 {
-    for (size_t i = 0; r->preapproved && i < r->n_uses; i++) {
-        if (al_core_tool(r->core, al_str_of(r->uses[i])) == tool)
+    if (!r->preapproved || r->n_uses == 0)
+        return false;
+    autoarena struct al_arena a = AL_ARENA_INIT(TOOL_ARENA_MAX);
+    const struct al_tool *tool = al_core_find_tool(r->core, name, &a);
+    for (size_t i = 0; tool && i < r->n_uses; i++) {
+        if (strcmp(r->uses[i], tool->name) == 0)
             return true;
     }
     return false;
@@ -135,6 +140,18 @@ static void on_done(void *ud, struct al_call *call)
     jsrun_call_gone(r);
 }
 
+/* What is waited for is no time of the script's: a server that starts, a person who is asked. */
+static void on_clock(void *ud, bool stop)
+{
+    struct jsrun_call *c = ud;
+    if (!c->run->vm)
+        return;
+    if (stop)
+        al_vm_clock_stop(c->run->vm);
+    else
+        al_vm_clock_go(c->run->vm);
+}
+
 static void refuse_beyond(struct jsrun *r, uint32_t id)
 {
     r->n_beyond++;
@@ -158,14 +175,14 @@ void jsrun_on_call(void *ud, uint32_t id, struct al_str tool_name, struct al_str
         return;
     }
     struct jsrun_call *c = add_call(r, id, tool_name);
-    const struct al_tool *tool = al_core_tool(r->core, tool_name);
     describe_args(c, args_json);
     struct al_call_spec spec = {
         .tool = tool_name,
         .args_json = args_json,
         .origin = AL_ORIGIN_SCRIPT,
         .run_id = r->id,
-        .preapproved = tool && named_in_uses(r, tool),
+        .preapproved = named_in_uses(r, tool_name),
+        .clock = on_clock,
         .starting = on_starting,
         .done = on_done,
         .ud = c,

@@ -1,10 +1,13 @@
 #include "base/text.h"
+#include "core/core_int.h"
 #include "core/jsrun_int.h"
 #include "os/fd.h"
 #include "os/path.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+
+#define MAX_TOOL_NAME 512u /* bytes, as server.tool */
 
 static int bad(struct al_err *err, const char *field, const char *what)
 {
@@ -152,9 +155,10 @@ static int read_uses(struct jsrun *r, const struct al_json *v, struct al_err *er
         return bad(err, "uses", "a list of at most 10 tool names is wanted");
     al_json_each(name, v)
     {
-        if (!al_json_is_string(name) || name->str.n == 0 || name->str.n > 130)
+        if (!al_json_is_string(name) || name->str.n == 0 || name->str.n > MAX_TOOL_NAME)
             return bad(err, "uses", "each of it is the name of a tool");
-        const struct al_tool *tool = al_core_tool(r->core, name->str);
+        autoarena struct al_arena a = AL_ARENA_INIT(TOOL_ARENA_MAX);
+        const struct al_tool *tool = al_core_find_tool(r->core, name->str, &a);
         if (!tool) {
             autobuf struct al_buf close = AL_BUF_INIT(256);
             al_core_close_names(r->core, name->str, &close);
@@ -166,7 +170,7 @@ static int read_uses(struct jsrun *r, const struct al_json *v, struct al_err *er
         }
         if (tool->not_callable)
             return bad(err, "uses", "it names a tool that scripts cannot call");
-        r->uses[r->n_uses++] = al_arena_dup(&r->arena, name->str);
+        r->uses[r->n_uses++] = al_arena_dup(&r->arena, al_str_of(tool->name));
     }
     return 0;
 }
@@ -260,8 +264,10 @@ void jsrun_tool_names_json(struct al_core *core, struct al_buf *out)
             al_jw_strz(&w, tool->name);
     }
     al_jw_end(&w);
-    al_jw_key(&w, "servers");
-    al_jw_obj(&w);
-    al_jw_end(&w);
+    autobuf struct al_buf servers = AL_BUF_INIT(JSRUN_MAX_NAMES + 1024);
+    if (core->source_ops)
+        core->source_ops->names_json(core->source_ud, JSRUN_MAX_NAMES, &servers);
+    if (servers.n && !al_buf_failed(&servers))
+        al_jw_kraw(&w, "servers", al_buf_str(&servers));
     al_jw_end(&w);
 }

@@ -11,6 +11,8 @@
 #define JSRUN_MAX_CODE_BYTES (4u * JSRUN_MAX_CODE_CHARS)
 #define JSRUN_MAX_TITLE 200u
 #define JSRUN_MAX_USES 10u
+#define TOOL_ARENA_MAX (1u << 20) /* of one tool of a source, with its schemas */
+#define JSRUN_MAX_NAMES (64u << 10) /* of names of servers' tools that a script can enumerate; all can be called */
 #define JSRUN_MAX_TEXT (16u << 20)  /* printed: OUTPUT_LIMIT beyond */
 #define JSRUN_MAX_VALUE (32u << 20) /* the value's JSON: OUTPUT_LIMIT beyond */
 #define JSRUN_MAX_DEPTH 100u /* of a value; leaves room for the levels that our records put around it */
@@ -61,7 +63,7 @@ struct jsrun {
     struct al_str code, input; /* in the arena */
     struct al_buf code_file;   /* the bytes of codePath */
     const char *title;         /* NULL: none */
-    const char *uses[JSRUN_MAX_USES];
+    const char *uses[JSRUN_MAX_USES]; /* as the registry names them */
     size_t n_uses;
     bool preapproved;
     struct jsrun_asking *asking;

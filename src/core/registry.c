@@ -101,6 +101,28 @@ const struct al_tool *al_core_tool(const struct al_core *core, struct al_str nam
     return entry && al_core_tool_registered(core, entry->tool) ? entry->tool : NULL;
 }
 
+void al_core_set_source(struct al_core *core, const struct al_tool_source *source, void *ud)
+{
+    core->source_ops = source;
+    core->source_ud = ud;
+}
+
+const struct al_tool *al_registry_find_source(const struct al_core *core, struct al_str name,
+                                              struct al_arena *arena)
+{
+    return core->source_ops ? core->source_ops->find(core->source_ud, name, arena) : NULL;
+}
+
+/* A name of ours is ours, also while its tool is switched off. */
+const struct al_tool *al_core_find_tool(const struct al_core *core, struct al_str name,
+                                        struct al_arena *arena)
+{
+    const struct al_tool_entry *entry = al_registry_find(core, name);
+    if (!entry)
+        return al_registry_find_source(core, name, arena);
+    return al_core_tool_registered(core, entry->tool) ? entry->tool : NULL;
+}
+
 size_t al_core_n_tools(const struct al_core *core)
 {
     return core->n_tools;
