@@ -43,5 +43,7 @@ int64_t al_path_tree_bytes(int dir_fd);
 /* Looks a helper program up in PATH, skipping entries that are relative, inside one of `avoid` (NULL-terminated
  * real paths, may be NULL) or writable by others than us and root. malloc'ed path or NULL (NOT an error). */
 char *al_path_find_program(const char *name, const char *const *avoid);
+/* The same in another PATH than that of our environment (NULL: no PATH). */
+char *al_path_find_program_in(const char *path, const char *name, const char *const *avoid);
 
 #endif

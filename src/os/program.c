@@ -53,7 +53,11 @@ static bool program_trusted(const char *file, const char *const *avoid)
 
 char *al_path_find_program(const char *name, const char *const *avoid)
 {
-    const char *path = getenv("PATH");
+    return al_path_find_program_in(getenv("PATH"), name, avoid);
+}
+
+char *al_path_find_program_in(const char *path, const char *name, const char *const *avoid)
+{
     if (!*name || strchr(name, '/') || !path)
         return NULL;
     while (*path) {
