@@ -22,7 +22,9 @@ struct al_httpd_opts {
     size_t max_body;         /* a longer one is answered 413 without being held */
     size_t max_head;         /* 0: 32 KiB; 431 */
     unsigned max_connections; /* 0: 256 */
-    unsigned idle_s;         /* a connection without traffic is closed (not a stream); 0: 60 */
+    /* A connection without traffic is closed; not a request that waits for its answer, nor a stream with nothing to
+     * send. 0: 60. */
+    unsigned idle_s;
 };
 
 struct al_httpd;
@@ -37,7 +39,8 @@ const char *al_httpd_path(const struct al_httpd_request *r);                    
 const char *al_httpd_header(const struct al_httpd_request *r, const char *name); /* NULL: none; of several the first */
 unsigned al_httpd_header_count(const struct al_httpd_request *r, const char *name);
 struct al_str al_httpd_body(const struct al_httpd_request *r);
-/* While the request is unanswered: told when its client has gone (then the request is dead). Once. */
+/* While the request is unanswered: told when its client has gone (then the request is dead). Once. A client that has
+ * only closed its half cannot be told from one that has gone: it gets what is answered within request(). */
 void al_httpd_on_gone(struct al_httpd_request *r, void (*gone)(void *ud), void *ud);
 
 struct al_httpd_header {
@@ -45,14 +48,16 @@ struct al_httpd_header {
 };
 /* The request is dead afterwards. headers end with a NULL name; NULL: none. */
 void al_httpd_reply(struct al_httpd_request *r, int status, const struct al_httpd_header *headers, struct al_str body);
-/* closed(ud) comes once when the client has gone or the queue was overrun; the stream is dead then. max_queue: bytes that
- * may wait for a slow reader. Never NULL. */
+/* closed(ud) comes once when the client has gone; the stream is dead then. max_queue: bytes that may wait for a slow
+ * reader; one that takes nothing of them for idle_s is gone, too. Never NULL. */
 struct al_httpd_stream *al_httpd_stream_open(struct al_httpd_request *r, int status,
                                              const struct al_httpd_header *headers, size_t max_queue,
                                              void (*closed)(void *ud), void *ud);
-/* -1: over max_queue; nothing was queued, and the caller should close. */
+/* -1: over max_queue; nothing was queued, and the caller should abort. */
 int al_httpd_stream_write(struct al_httpd_stream *s, struct al_str bytes) AL_MUST_CHECK;
 size_t al_httpd_stream_queued(const struct al_httpd_stream *s);
 void al_httpd_stream_close(struct al_httpd_stream *s); /* after what is queued; closed() does not come; dead */
+/* At once, and the connection with it: what is queued is dropped; closed() does not come; dead. */
+void al_httpd_stream_abort(struct al_httpd_stream *s);
 
 #endif
