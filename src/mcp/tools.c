@@ -5,7 +5,9 @@
 #include "base/text.h"
 #include "core/jsrun.h"
 
-#include <stdlib.h>
+#include <math.h>
+
+static const struct al_str nothing = {"", 0};
 
 bool al_mcp_offers(const struct al_mcp *m, const struct al_tool *tool)
 {
@@ -41,50 +43,82 @@ static void put_annotations(struct al_jw *w, const struct al_mcp *m, const struc
     al_jw_end(w);
 }
 
-void al_mcp_tools_list(struct al_mcp *m, struct al_str id)
+void al_mcp_put_tool(struct al_jw *w, struct al_mcp *m, const struct al_tool *tool)
 {
-    autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
-    struct al_jw w;
-    al_mcp_begin(&w, &out, id);
-    al_jw_key(&w, "result");
-    al_jw_obj(&w);
-    al_jw_key(&w, "tools");
-    al_jw_arr(&w);
+    al_jw_obj(w);
+    al_jw_kstrz(w, "name", tool->name);
+    al_jw_kstrz(w, "title", tool->title);
+    al_jw_kstrz(w, "description", tool->description);
+    al_jw_kraw(w, "inputSchema", al_str_of(tool->input_schema));
+    if (tool->output_schema)
+        al_jw_kraw(w, "outputSchema", al_str_of(tool->output_schema));
+    put_annotations(w, m, tool);
+    al_jw_end(w);
+}
+
+/* The tools between the brackets of an array. */
+static void put_offered(struct al_mcp *m, struct al_buf *out)
+{
     for (size_t i = 0; i < al_core_n_tools(m->core); i++) {
         const struct al_tool *tool = al_core_tool_at(m->core, i);
         if (!al_mcp_offers(m, tool))
             continue;
-        al_jw_obj(&w);
-        al_jw_kstrz(&w, "name", tool->name);
-        al_jw_kstrz(&w, "title", tool->title);
-        al_jw_kstrz(&w, "description", tool->description);
-        al_jw_kraw(&w, "inputSchema", al_str_of(tool->input_schema));
-        if (tool->output_schema)
-            al_jw_kraw(&w, "outputSchema", al_str_of(tool->output_schema));
-        put_annotations(&w, m, tool);
-        al_jw_end(&w);
+        if (out->n)
+            al_buf_addc(out, ',');
+        struct al_jw w;
+        al_jw_init(&w, out);
+        al_mcp_put_tool(&w, m, tool);
     }
+}
+
+void al_mcp_tools_list(struct al_mcp_request *r, const struct al_json *params)
+{
+    struct al_mcp *m = r->peer->mcp;
+    autobuf struct al_buf tools = AL_BUF_INIT(AL_MCP_MAX_MESSAGE), out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
+    put_offered(m, &tools);
+    if (m->relay) {
+        al_mcp_relay_list(m->relay, r, params, "tools", al_buf_str(&tools));
+        return;
+    }
+    if (!al_mcp_first_page(r, params))
+        return;
+    al_mcp_put_list(r, &out, "tools", al_buf_str(&tools), nothing);
+    al_mcp_answer(r, al_buf_str(&out));
+}
+
+bool al_mcp_first_page(struct al_mcp_request *r, const struct al_json *params)
+{
+    const struct al_json *cursor = al_json_get(params, "cursor");
+    if (!cursor || cursor->type == AL_JSON_NULL)
+        return true;
+    al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "\"params.cursor\" is not one that was given out");
+    return false;
+}
+
+void al_mcp_put_list(const struct al_mcp_request *r, struct al_buf *out, const char *member,
+                     struct al_str items, struct al_str cursor)
+{
+    struct al_jw w;
+    autobuf struct al_buf array = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
+    al_buf_addf(&array, "[%.*s]", AL_FMT(items));
+    al_jw_init(&w, out);
+    al_jw_obj(&w);
+    al_jw_kraw(&w, member, al_buf_str(&array));
+    if (cursor.n)
+        al_jw_kstr(&w, "nextCursor", cursor);
+    al_mcp_put_caching(&w, r);
     al_jw_end(&w);
-    al_jw_end(&w);
-    al_jw_end(&w);
-    al_mcp_send(m, &out);
 }
 
 /* --- calls --- */
 
-static void request_free(struct al_mcp_request *r)
-{
-    struct al_mcp *m = r->mcp;
-    for (struct al_mcp_request **at = &m->requests; *at; at = &(*at)->next)
-        if (*at == r) {
-            *at = r->next;
-            m->n_requests--;
-            break;
-        }
-    free(r->id);
-    free(r->progress_token);
-    free(r);
-}
+/* A call of one of our tools. request is NULL while the client has to come back with an answer (ask.c), and
+ * after it did not. */
+struct work {
+    struct al_mcp *mcp;
+    struct al_mcp_request *request;
+    struct al_call *call;
+};
 
 static void put_text(struct al_jw *w, const struct al_call *call, size_t max_chars)
 {
@@ -120,143 +154,88 @@ static void put_structured(struct al_jw *w, const struct al_call *call, size_t m
         al_jw_kraw(w, "structuredContent", al_buf_str(&bounded));
 }
 
+static void answer_call(struct al_mcp_request *r, const struct al_call *call)
+{
+    const struct al_config *config = al_core_config(r->peer->mcp->core);
+    size_t max = (size_t)al_config_int(config, AL_OPT_FORGE_JAVASCRIPT_MAX_OUTPUT_CHARS);
+    autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
+    struct al_jw w;
+    al_jw_init(&w, &out);
+    al_jw_obj(&w);
+    put_text(&w, call, max);
+    put_structured(&w, call, max);
+    al_jw_kbool(&w, "isError", call->err.code != AL_OK);
+    al_jw_end(&w);
+    al_mcp_answer(r, al_buf_str(&out));
+}
+
 static void on_done(void *ud, struct al_call *call)
 {
-    struct al_mcp_request *r = ud;
-    struct al_mcp *m = r->mcp;
-    r->call = NULL;
-    if (!r->cancelled) {
-        size_t max = (size_t)al_config_int(al_core_config(m->core), AL_OPT_FORGE_JAVASCRIPT_MAX_OUTPUT_CHARS);
-        autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
-        struct al_jw w;
-        al_mcp_begin(&w, &out, al_str_of(r->id));
-        al_jw_key(&w, "result");
-        al_jw_obj(&w);
-        put_text(&w, call, max);
-        put_structured(&w, call, max);
-        al_jw_kbool(&w, "isError", call->err.code != AL_OK);
-        al_jw_end(&w);
-        al_jw_end(&w);
-        al_mcp_send(m, &out);
-    }
-    request_free(r);
-    al_mcp_check_idle(m);
+    struct work *work = ud;
+    if (work->request)
+        answer_call(work->request, call);
+    free(work);
 }
 
 /* {"completed"?,"total"?,"note"?,"calls":{"started","finished"}} → notifications/progress. */
 static void on_progress(void *ud, struct al_str json)
 {
-    struct al_mcp_request *r = ud;
+    struct al_mcp_request *r = ((struct work *)ud)->request;
     autoarena struct al_arena arena = AL_ARENA_INIT(1 << 20);
     const struct al_json *p;
-    double value = 0, total = 0;
-    if (!r->progress_token || r->cancelled || al_json_parse(&arena, json, &p, NULL) < 0)
+    double value = 0, total = NAN;
+    if (!r || !r->progress_token || r->cancelled || al_json_parse(&arena, json, &p, NULL) < 0)
         return;
-    bool has_total = al_json_double(al_json_get(p, "total"), &total);
-    if (!al_json_double(al_json_get(p, "completed"), &value)) {
-        has_total = false;
-        if (!al_json_double(al_json_get(al_json_get(p, "calls"), "finished"), &value) || value <= r->progress)
-            value = r->progress + 1; /* a note alone is a step, too */
+    if (al_json_double(al_json_get(p, "completed"), &value)) {
+        al_json_double(al_json_get(p, "total"), &total);
+    } else if (!al_json_double(al_json_get(al_json_get(p, "calls"), "finished"), &value) ||
+               value <= r->progress) {
+        value = r->progress + 1; /* a note alone is a step, too */
     }
-    if (!(value > r->progress))
-        return;
-    r->progress = value;
-
-    autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
-    struct al_jw w;
-    al_jw_init(&w, &out);
-    al_jw_obj(&w);
-    al_jw_kstrz(&w, "jsonrpc", "2.0");
-    al_jw_kstrz(&w, "method", "notifications/progress");
-    al_jw_key(&w, "params");
-    al_jw_obj(&w);
-    al_jw_kraw(&w, "progressToken", al_str_of(r->progress_token));
-    al_jw_key(&w, "progress");
-    al_jw_double(&w, value);
-    if (has_total) {
-        al_jw_key(&w, "total");
-        al_jw_double(&w, total);
-    }
-    struct al_str note = al_json_get_text(p, "note");
-    if (note.n)
-        al_jw_kstr(&w, "message", al_utf8_head(note, 500));
-    al_jw_end(&w);
-    al_jw_end(&w);
-    al_mcp_send(r->mcp, &out);
+    al_mcp_progress(r, value, total, al_json_get_text(p, "note"));
 }
 
-static struct al_mcp_request *find_request(struct al_mcp *m, struct al_str id)
+static void cancel_work(void *ud)
 {
-    for (struct al_mcp_request *r = m->requests; r; r = r->next)
-        if (al_str_is(id, r->id))
-            return r;
-    return NULL;
+    struct work *work = ud;
+    if (work->call)
+        al_call_cancel(work->call);
 }
 
-static char *progress_token(const struct al_json *params)
+static void start_call(struct al_mcp_request *r, struct al_str name, const struct al_json *args)
 {
-    const struct al_json *token = al_json_get(al_json_get(params, "_meta"), "progressToken");
-    if (!token || token->raw.n > 1024 || (token->type != AL_JSON_STRING && token->type != AL_JSON_NUMBER))
-        return NULL;
-    return al_xdup(token->raw.p, token->raw.n);
-}
-
-void al_mcp_tools_call(struct al_mcp *m, struct al_str id, const struct al_json *params)
-{
-    struct al_str name = al_json_get_text(params, "name");
-    const struct al_json *args = al_json_get(params, "arguments");
-    const struct al_tool *tool = name.n ? al_core_tool(m->core, name) : NULL;
-    if (!al_json_is_string(al_json_get(params, "name"))) {
-        al_mcp_send_error(m, id, AL_RPC_INVALID_PARAMS, "\"params.name\", the tool's name, is missing");
-        return;
-    }
-    if (!tool || !al_mcp_offers(m, tool)) {
-        autobuf struct al_buf shown = AL_BUF_INIT(1024);
-        al_text_visible(&shown, al_utf8_head(name, 64), false);
-        al_mcp_send_error(m, id, AL_RPC_INVALID_PARAMS, "unknown tool: %.*s", AL_FMT(al_buf_str(&shown)));
-        return;
-    }
-    if (find_request(m, id)) {
-        al_mcp_send_error(m, id, AL_RPC_INVALID_REQUEST, "a request with this id is still running");
-        return;
-    }
-    if (m->n_requests >= AL_MCP_MAX_IN_FLIGHT) {
-        al_mcp_send_error(m, id, AL_RPC_INTERNAL_ERROR, "BUSY: %u requests are open already",
-                          AL_MCP_MAX_IN_FLIGHT);
-        return;
-    }
-    struct al_mcp_request *r = al_xcalloc(1, sizeof *r);
-    r->mcp = m;
-    r->id = al_xdup(id.p, id.n);
-    r->progress_token = progress_token(params);
-    r->next = m->requests;
-    m->requests = r;
-    m->n_requests++;
+    struct work *work = al_xcalloc(1, sizeof *work);
+    work->mcp = r->peer->mcp;
+    work->request = r;
+    r->work = work;
+    r->cancel = cancel_work;
     struct al_call_spec spec = {
         .tool = name,
         .args_json = args ? args->raw : AL_STR("{}"),
         .origin = AL_ORIGIN_MCP,
         .progress = on_progress,
         .done = on_done,
-        .ud = r,
+        .ud = work,
     };
-    r->call = al_core_call(m->core, &spec);
+    work->call = al_core_call(work->mcp->core, &spec);
 }
 
-void al_mcp_cancelled(struct al_mcp *m, const struct al_json *params)
+void al_mcp_tools_call(struct al_mcp_request *r, const struct al_json *params)
 {
-    const struct al_json *id = al_json_get(params, "requestId");
-    struct al_mcp_request *r = id ? find_request(m, id->raw) : NULL;
-    if (!r || r->cancelled)
-        return; /* it has ended, or never was: a race that the protocol allows */
-    r->cancelled = true;
-    if (r->call)
-        al_call_cancel(r->call);
-}
-
-void al_mcp_cancel_all(struct al_mcp *m)
-{
-    for (struct al_mcp_request *r = m->requests; r; r = r->next)
-        if (r->call)
-            al_call_cancel(r->call);
+    struct al_mcp *m = r->peer->mcp;
+    struct al_str name = al_json_get_text(params, "name");
+    const struct al_tool *tool = name.n ? al_core_tool(m->core, name) : NULL;
+    if (!al_json_is_string(al_json_get(params, "name"))) {
+        al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "\"params.name\", the tool's name, is missing");
+        return;
+    }
+    if (tool && al_mcp_offers(m, tool)) {
+        start_call(r, name, al_json_get(params, "arguments"));
+        return;
+    }
+    if (m->relay && al_mcp_relay_tool(m->relay, r, params))
+        return;
+    autobuf struct al_buf shown = AL_BUF_INIT(1024);
+    al_text_visible(&shown, al_utf8_head(name, 64), false);
+    al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "unknown tool: %.*s", AL_FMT(al_buf_str(&shown)));
 }

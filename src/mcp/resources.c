@@ -1,0 +1,220 @@
+/* Our resources: run://<executionId>, the whole record of a run of this workspace. */
+#include "mcp/mcp_int.h"
+
+#include "base/ident.h"
+#include "base/text.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#define PAGE 50u
+#define MAX_RECORD (8u << 20)
+#define SCHEME "run://"
+
+static const struct al_str nothing = {"", 0};
+
+/* --- lists --- */
+
+struct page {
+    struct al_buf *out;
+    struct al_str after; /* the last id of the page before; empty: the first page */
+    unsigned n;
+    char last[AL_ID_MAX];
+    bool more;
+};
+
+static void put_run(struct al_jw *w, const struct al_run *run)
+{
+    char uri[sizeof SCHEME + AL_ID_MAX], at[AL_TIME_MAX];
+    autobuf struct al_buf title = AL_BUF_INIT(4096);
+    snprintf(uri, sizeof uri, SCHEME "%s", run->id);
+    al_time_iso(at, run->created_ms);
+    if (run->title)
+        al_text_visible(&title, al_utf8_head(al_str_of(run->title), 80), false);
+    al_jw_obj(w);
+    al_jw_kstrz(w, "uri", uri);
+    al_jw_kstrz(w, "name", run->id);
+    if (title.n)
+        al_jw_kstr(w, "title", al_buf_str(&title));
+    al_jw_key(w, "description");
+    autobuf struct al_buf line = AL_BUF_INIT(512);
+    al_buf_addf(&line, "%s, %s, %s", run->kind, run->status, at);
+    al_jw_str(w, al_buf_str(&line));
+    al_jw_kstrz(w, "mimeType", "application/json");
+    al_jw_end(w);
+}
+
+static bool on_run(void *ud, const struct al_run *run)
+{
+    struct page *page = ud;
+    /* Ids grow with time; the list is newest first. */
+    if (page->after.n && al_str_cmp(al_str_of(run->id), page->after) >= 0)
+        return true;
+    if (page->n == PAGE) {
+        page->more = true;
+        return false;
+    }
+    if (page->n++)
+        al_buf_addc(page->out, ',');
+    struct al_jw w;
+    al_jw_init(&w, page->out);
+    put_run(&w, run);
+    snprintf(page->last, sizeof page->last, "%s", run->id);
+    return true;
+}
+
+static int read_page(struct al_mcp *m, struct page *page, struct al_err *err)
+{
+    struct al_run_filter filter = {.session = al_core_session(m->core)->id, .limit = INT_MAX};
+    return al_store_run_each(al_core_store(m->core), &filter, on_run, page, err);
+}
+
+void al_mcp_resources_list(struct al_mcp_request *r, const struct al_json *params)
+{
+    struct al_mcp *m = r->peer->mcp;
+    autobuf struct al_buf items = AL_BUF_INIT(AL_MCP_MAX_MESSAGE), out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
+    struct page page = {.out = &items};
+    struct al_err err;
+    const struct al_json *cursor = al_json_get(params, "cursor");
+    if (cursor && cursor->type == AL_JSON_NULL)
+        cursor = NULL;
+    if (cursor && !m->relay) {
+        if (!al_json_is_string(cursor) || !al_id_valid(cursor->str, "exec")) {
+            al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "\"params.cursor\" is not one that was given out");
+            return;
+        }
+        page.after = cursor->str;
+    }
+    if (!(cursor && m->relay) && read_page(m, &page, &err) < 0) {
+        al_mcp_fail(r, AL_RPC_INTERNAL_ERROR, nothing, "%s: %s", al_code_name(err.code), err.msg);
+        return;
+    }
+    if (m->relay) {
+        al_mcp_relay_list(m->relay, r, params, "resources", al_buf_str(&items));
+        return;
+    }
+    al_mcp_put_list(r, &out, "resources", al_buf_str(&items), page.more ? al_str_of(page.last) : nothing);
+    al_mcp_answer(r, al_buf_str(&out));
+}
+
+void al_mcp_resources_templates(struct al_mcp_request *r, const struct al_json *params)
+{
+    static const struct al_str ours =
+        AL_S("{\"uriTemplate\":\"run://{executionId}\",\"name\":\"run\",\"title\":\"A "
+             "run\",\"description\":\"The whole "
+             "record of a js_run: value, text, calls, limits, error.\",\"mimeType\":\"application/json\"}");
+    struct al_mcp *m = r->peer->mcp;
+    autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
+    if (m->relay) {
+        al_mcp_relay_list(m->relay, r, params, "resourceTemplates", ours);
+        return;
+    }
+    if (!al_mcp_first_page(r, params))
+        return;
+    al_mcp_put_list(r, &out, "resourceTemplates", ours, nothing);
+    al_mcp_answer(r, al_buf_str(&out));
+}
+
+/* --- reading --- */
+
+void al_mcp_fail_resource(struct al_mcp_request *r, struct al_str uri)
+{
+    autobuf struct al_buf data = AL_BUF_INIT(64u << 10);
+    struct al_jw w;
+    al_jw_init(&w, &data);
+    al_jw_obj(&w);
+    al_jw_kstr(&w, "uri", al_utf8_head(uri, 4096));
+    al_jw_end(&w);
+    al_mcp_fail(r, r->client.modern ? AL_RPC_INVALID_PARAMS : AL_RPC_RESOURCE_NOT_FOUND, al_buf_str(&data),
+                "Resource not found");
+}
+
+/* A run is found from every session of its workspace, and from no other workspace. */
+static bool is_here(struct al_mcp *m, const struct al_run *run)
+{
+    struct al_session session = {0};
+    struct al_err ignored;
+    if (strcmp(run->session, al_core_session(m->core)->id) == 0)
+        return true;
+    if (al_store_session_get(al_core_store(m->core), run->session, &session, &ignored) < 0)
+        return false;
+    bool here = strcmp(session.workspace, al_workspace_root(al_core_workspace(m->core))) == 0;
+    al_session_fini(&session);
+    return here;
+}
+
+static void put_unfinished(const struct al_run *run, struct al_buf *out)
+{
+    struct al_jw w;
+    al_jw_init(&w, out);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "executionId", run->id);
+    al_jw_kstrz(&w, "status", run->status);
+    al_jw_key(&w, "value");
+    al_jw_null(&w);
+    if (run->error_code) {
+        al_jw_key(&w, "error");
+        al_jw_obj(&w);
+        al_jw_kstrz(&w, "code", run->error_code);
+        al_jw_kstrz(&w, "message", run->error_msg ? run->error_msg : "");
+        al_jw_end(&w);
+    }
+    al_jw_end(&w);
+}
+
+static void answer_run(struct al_mcp_request *r, struct al_str uri, const struct al_run *run)
+{
+    autobuf struct al_buf record = AL_BUF_INIT(MAX_RECORD), out = AL_BUF_INIT(2 * (size_t)AL_MCP_MAX_MESSAGE);
+    struct al_jw w;
+    if (run->record)
+        al_mcp_bound_json(al_str_of(run->record), MAX_RECORD, &record);
+    if (!record.n)
+        put_unfinished(run, &record);
+    al_jw_init(&w, &out);
+    al_jw_obj(&w);
+    al_jw_key(&w, "contents");
+    al_jw_arr(&w);
+    al_jw_obj(&w);
+    al_jw_kstr(&w, "uri", uri);
+    al_jw_kstrz(&w, "mimeType", "application/json");
+    al_jw_kstr(&w, "text", al_buf_str(&record));
+    al_jw_end(&w);
+    al_jw_end(&w);
+    al_mcp_put_caching(&w, r);
+    al_jw_end(&w);
+    al_mcp_answer(r, al_buf_str(&out));
+}
+
+static bool read_own(struct al_mcp_request *r, struct al_str uri)
+{
+    struct al_mcp *m = r->peer->mcp;
+    struct al_str id = {uri.p + strlen(SCHEME), uri.n - strlen(SCHEME)};
+    char z[AL_ID_MAX];
+    struct al_run run = {0};
+    struct al_err err;
+    if (!al_id_valid(id, "exec"))
+        return false;
+    snprintf(z, sizeof z, "%.*s", AL_FMT(id));
+    if (al_store_run_get(al_core_store(m->core), z, &run, &err) < 0)
+        return false;
+    bool here = is_here(m, &run);
+    if (here)
+        answer_run(r, uri, &run);
+    al_run_fini(&run);
+    return here;
+}
+
+void al_mcp_resources_read(struct al_mcp_request *r, const struct al_json *params)
+{
+    struct al_mcp_relay *relay = r->peer->mcp->relay;
+    struct al_str uri = al_json_get_text(params, "uri");
+    if (!uri.n) {
+        al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "\"params.uri\", the resource's URI, is missing");
+        return;
+    }
+    if (al_str_starts(uri, SCHEME) && read_own(r, uri))
+        return;
+    if (relay && al_mcp_relay_request(relay, r, params))
+        return;
+    al_mcp_fail_resource(r, uri);
+}
