@@ -1,4 +1,5 @@
 #include "config/config_int.h"
+#include "config/servers_int.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -12,6 +13,7 @@
 
 struct al_config {
     struct al_opt_value v[AL_OPT_COUNT];
+    struct al_servers servers; /* mcp.servers */
     char *notices[MAX_NOTICES + 1];
     size_t n_notices;
     size_t n_lost; /* notices beyond the limit */
@@ -47,6 +49,7 @@ __attribute__((format(printf, 2, 3))) static void notice(struct al_config *c, co
 
 static void set_defaults(struct al_config *c)
 {
+    al_servers_free(&c->servers);
     for (unsigned o = 0; o < AL_OPT_COUNT; o++) {
         const struct al_opt_def *def = &al_opt_table[o];
         al_opt_value_fini(&c->v[o]);
@@ -183,6 +186,19 @@ static int apply_schema(const struct source *s, const struct al_json *m, struct 
     return reject(s, m, "schemaVersion must be 1", err);
 }
 
+/* Which programs and hosts are MCP servers, only the user says. */
+static int apply_mcp(const struct source *s, const struct al_json *m, struct al_err *err)
+{
+    if (s->layer != AL_LAYER_USER)
+        return ignore(s, m, "mcp: only the user's own configuration may name servers");
+    autobuf struct al_buf what = AL_BUF_INIT(2048);
+    const struct al_json *at = m;
+    if (al_servers_read_ours(m, s->shown, &s->c->servers, &at, &what) == 0)
+        return 0;
+    al_buf_addc(&what, 0);
+    return reject(s, at, al_buf_failed(&what) ? "mcp.servers is wrong" : what.p, err);
+}
+
 /* Deep as the names are: a deeper object has an unknown key. */
 static int apply_object(const struct source *s, const struct al_json *obj, struct al_str prefix,
                         struct al_err *err)
@@ -200,7 +216,11 @@ static int apply_object(const struct source *s, const struct al_json *obj, struc
                 return reject(s, m, "this key is there twice", err);
         }
         bool schema = !prefix.n && al_str_is(m->key, "schemaVersion");
-        if ((schema ? apply_schema(s, m, err) : apply_member(s, m, prefix, err)) < 0)
+        bool mcp = !prefix.n && al_str_is(m->key, "mcp");
+        int r = schema ? apply_schema(s, m, err)
+                : mcp  ? apply_mcp(s, m, err)
+                       : apply_member(s, m, prefix, err);
+        if (r < 0)
             return -1;
     }
     return 0;
@@ -363,11 +383,17 @@ void al_config_free(struct al_config *c)
 {
     if (!c)
         return;
+    al_servers_free(&c->servers);
     for (unsigned o = 0; o < AL_OPT_COUNT; o++)
         al_opt_value_fini(&c->v[o]);
     for (size_t i = 0; i < c->n_notices; i++)
         free(c->notices[i]);
     free(c);
+}
+
+const struct al_servers *al_config_servers(const struct al_config *c)
+{
+    return &c->servers;
 }
 
 bool al_config_bool(const struct al_config *c, enum al_opt o)

@@ -71,6 +71,9 @@ size_t al_config_list(const struct al_config *c, enum al_opt o, const char *cons
 enum al_layer al_config_layer(const struct al_config *c, enum al_opt o);
 const char *al_config_origin(const struct al_config *c,
                              enum al_opt o); /* file path or variable; NULL for defaults */
+/* mcp.servers of the user's file. */
+struct al_servers;
+const struct al_servers *al_config_servers(const struct al_config *c);
 const char *al_opt_name(enum al_opt o);      /* "forge.javascript.timeoutMs" */
 const char *al_opt_help(enum al_opt o);      /* one sentence */
 /* INVALID_INPUT naming the nearest key. */

@@ -42,6 +42,9 @@ struct al_server {
     struct al_server_rule *rules; /* first match wins; none: ask */
     size_t n_rules;
     char *origin;          /* what named it, for people: "the user config file", a path, "--mcp-config" */
+    char *imported_file;   /* the file that it was copied from; may be NULL … */
+    char *imported_name;   /* … its name there … */
+    char imported_sha256[AL_SHA256_HEX]; /* … and what it was then: its sha256 below, "" when not known */
     char sha256[AL_SHA256_HEX]; /* of what it is (command, args, env, cwd, url, headers), not of its rules and limits */
 };
 
@@ -52,6 +55,9 @@ struct al_servers {
 
 void al_servers_free(struct al_servers *s);
 const struct al_server *al_servers_find(const struct al_servers *s, struct al_str name);
+/* Appends a copy; CONFIG_INVALID when the name is there already or there are too many. */
+int al_servers_add(struct al_servers *s, const struct al_server *server, struct al_err *err) AL_MUST_CHECK;
+void al_server_add_rule(struct al_server *s, const char *pattern, enum al_tool_policy policy); /* the last */
 
 enum al_servers_shape {
     AL_SERVERS_OURS,        /* {"mcp":{"servers":{…}}}: strict, CONFIG_INVALID with file, line and nearest key */
@@ -60,14 +66,14 @@ enum al_servers_shape {
 };
 /*
  * Appends the servers of a file's text. Foreign files: members that we do not know are left alone; an entry that cannot
- * be used (no command and no url, a wrong type) is left out and told in notices, "NAME: what", one a line. A name that
- * is there already fails with CONFIG_INVALID.
+ * be used (no command and no url, a wrong type) is left out and told in notices (may be NULL), "NAME: what", one a line.
+ * A name that is there already fails with CONFIG_INVALID; what was appended before a failure stays in add_to.
  */
 int al_servers_read(struct al_str text, enum al_servers_shape shape, const char *origin, struct al_servers *add_to,
                     struct al_buf *notices, struct al_err *err) AL_MUST_CHECK;
 
-/* JSON with // and block comments and trailing commas to plain JSON of the same length, in place of which there are
- * spaces: positions stay. */
+/* JSON with // and block comments and trailing commas to plain JSON of the same length, in place of which there is
+ * white space: positions stay. */
 void al_jsonc_plain(struct al_str text, struct al_buf *out);
 
 enum al_tool_policy al_server_policy(const struct al_server *s, struct al_str tool);

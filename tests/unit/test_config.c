@@ -316,7 +316,7 @@ static void a_project_loses_the_faulty_key_and_keeps_the_others(void **state)
     assert_int_equal(al_config_int(c, AL_OPT_FORGE_JAVASCRIPT_MAX_TOOL_CALLS), 50);
     const char *const *notices;
     assert_int_equal(al_config_notices(c, &notices), 2);
-    assert_non_null(strstr(notices[0], "there is no key mcp"));
+    assert_non_null(strstr(notices[0], "only the user's own configuration may name servers"));
     al_config_free(c);
     c = load_bytes("", "{\"forge\":");
     assert_int_equal(al_config_notices(c, &notices), 1);

@@ -1,0 +1,448 @@
+/* Server entries in the files of other clients: their names for the parts, and their ways to write variables.
+ */
+#include "config/servers_int.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum dialect {
+    DIALECT_MCP_SERVERS, /* mcpServers, and VS Code's servers */
+    DIALECT_OPENCODE,
+    DIALECT_CODEX,
+};
+
+struct foreign {
+    enum dialect dialect;
+    const char *origin;
+    struct al_servers *add_to;
+    struct al_buf *notices;
+    struct al_buf what; /* why the present entry cannot be used; empty: it can */
+};
+
+static void note(struct foreign *f, struct al_str name, const char *what)
+{
+    if (!f->notices)
+        return;
+    al_text_visible(f->notices, al_utf8_cut(name, 80), false);
+    al_buf_addf(f->notices, ": %s\n", what);
+}
+
+/* --- how they write variables --- */
+
+/* The text between the braces that begin at z + skip; n 0: there is no end. */
+static struct al_str within(const char *z, size_t skip)
+{
+    const char *end = strchr(z + skip, '}');
+    return (struct al_str){z + skip, end ? (size_t)(end - z) - skip : 0};
+}
+
+static bool is_name(struct al_str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool letter = c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        if (!letter && (i == 0 || c < '0' || c > '9'))
+            return false;
+    }
+    return s.n > 0;
+}
+
+static void cannot_fill(struct foreign *f, struct al_str expr)
+{
+    if (f->what.n)
+        return;
+    al_buf_adds(&f->what, "only its own client can fill in ");
+    al_text_visible(&f->what, al_utf8_cut(expr, 80), false);
+    al_buf_adds(&f->what, "; write ${VARIABLE} there, and set that variable");
+}
+
+/* ${…} of VS Code and Cursor at z; how many bytes were taken. */
+static size_t editor_variable(struct foreign *f, const char *z, struct al_buf *out)
+{
+    static const struct {
+        const char *name, *stands_for;
+    } known[] = {{"workspaceFolder", "."}, {"userHome", "${HOME}"}, {"pathSeparator", "/"}, {"/", "/"}};
+    struct al_str inner = within(z, 2), env = {inner.p + 4, inner.n - 4};
+    size_t len = inner.n + 3;
+    if (inner.n == 0) {
+        al_buf_addc(out, *z);
+        return 1;
+    }
+    if (al_str_starts(inner, "env:") && is_name(env)) {
+        al_buf_addf(out, "${%.*s}", AL_FMT(env));
+        return len;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!al_str_is(inner, known[i].name))
+            continue;
+        al_buf_adds(out, known[i].stands_for);
+        return len;
+    }
+    if (al_str_starts(inner, "input:") || al_str_starts(inner, "command:") ||
+        al_str_starts(inner, "config:") || al_str_starts(inner, "workspaceFolder"))
+        cannot_fill(f, (struct al_str){z, len});
+    al_buf_add(out, z, len);
+    return len;
+}
+
+/* {env:NAME} and {file:…} of opencode. */
+static size_t opencode_variable(struct foreign *f, const char *z, struct al_buf *out)
+{
+    struct al_str env = within(z, 5);
+    bool is_env = strncmp(z, "{env:", 5) == 0, is_file = strncmp(z, "{file:", 6) == 0;
+    if (is_env && is_name(env)) {
+        al_buf_addf(out, "${%.*s}", AL_FMT(env));
+        return env.n + 6;
+    }
+    if (is_file && env.n)
+        cannot_fill(f, (struct al_str){z, env.n + 6});
+    al_buf_addc(out, *z);
+    return 1;
+}
+
+static void translate(struct foreign *f, char **text)
+{
+    struct al_buf out = AL_BUF_INIT(AL_SERVERS_MAX_FILE);
+    for (const char *z = *text; *z;) {
+        bool dollar = z[0] == '$' && z[1] == '{';
+        if (dollar && f->dialect == DIALECT_MCP_SERVERS) {
+            z += editor_variable(f, z, &out);
+        } else if (dollar) {
+            al_buf_adds(&out, "$${"); /* theirs is no variable there, and ours must be none */
+            z += 2;
+        } else if (*z == '{' && f->dialect == DIALECT_OPENCODE) {
+            z += opencode_variable(f, z, &out);
+        } else {
+            al_buf_addc(&out, *z++);
+        }
+    }
+    free(*text);
+    *text = al_buf_take(&out);
+    if (!*text)
+        *text = al_xstrdup("");
+}
+
+/* The value of "NAME=value" (from: behind "=" or ": ") may be $OTHER as a whole, as Gemini writes it. */
+static void translate_pair(struct foreign *f, char **pair, const char *separator)
+{
+    char *at = strstr(*pair, separator);
+    struct al_str value = at ? al_str_of(at + strlen(separator)) : (struct al_str){0};
+    struct al_str rest = {value.p + 1, value.n - 1};
+    if (f->dialect == DIALECT_MCP_SERVERS && value.n > 1 && value.p[0] == '$' && is_name(rest)) {
+        struct al_buf b = AL_BUF_INIT(strlen(*pair) + 3);
+        al_buf_add(&b, *pair, (size_t)(value.p - *pair));
+        al_buf_addf(&b, "${%.*s}", AL_FMT(rest));
+        free(*pair);
+        *pair = al_buf_take(&b);
+        return;
+    }
+    translate(f, pair);
+}
+
+static void translate_all(struct foreign *f, struct al_server *s)
+{
+    if (s->command)
+        translate(f, &s->command);
+    if (s->cwd)
+        translate(f, &s->cwd);
+    if (s->url)
+        translate(f, &s->url);
+    for (size_t i = 0; s->args && s->args[i]; i++)
+        translate(f, &s->args[i]);
+    for (size_t i = 0; s->env && s->env[i]; i++)
+        translate_pair(f, &s->env[i], "=");
+    for (size_t i = 0; s->headers && s->headers[i]; i++)
+        translate_pair(f, &s->headers[i], ": ");
+    /* The workspace is where a server starts without it. */
+    if (s->cwd && strcmp(s->cwd, ".") == 0) {
+        free(s->cwd);
+        s->cwd = NULL;
+    }
+}
+
+/* --- the parts --- */
+
+static void add_pair(char ***list, const char *name, const char *separator, const char *value)
+{
+    size_t n = 0;
+    while (*list && (*list)[n])
+        n++;
+    if (n >= AL_SERVER_MAX_LIST)
+        return;
+    struct al_buf b = AL_BUF_INIT(AL_SERVERS_MAX_FILE);
+    al_buf_addf(&b, "%s%s%s", name, separator, value);
+    *list = al_xrealloc(*list, (n + 2) * sizeof **list);
+    (*list)[n] = al_buf_take(&b);
+    (*list)[n + 1] = NULL;
+}
+
+/* Variables named by Codex: bearer_token_env_var = "X"; env_vars = ["X"]; env_http_headers = {H = "X"}. Added
+ * after the translation, since what they become is our own form. */
+static void codex_variables(struct al_server *s, const struct al_json *obj)
+{
+    char value[256];
+    struct al_str token = al_json_get_text(obj, "bearer_token_env_var");
+    if (s->url && is_name(token) && token.n < 200) {
+        snprintf(value, sizeof value, "Bearer ${%.*s}", AL_FMT(token));
+        add_pair(&s->headers, "Authorization", ": ", value);
+    }
+    al_json_each(h, s->url ? al_json_get(obj, "env_http_headers") : NULL)
+    {
+        autofree char *name = al_xdup(h->key.p, h->key.n);
+        if (!al_json_is_string(h) || !is_name(h->str) || h->str.n > 200)
+            continue;
+        snprintf(value, sizeof value, "${%.*s}", AL_FMT(h->str));
+        add_pair(&s->headers, name, ": ", value);
+    }
+    al_json_each(v, s->command ? al_json_get(obj, "env_vars") : NULL)
+    {
+        if (!al_json_is_string(v) || !is_name(v->str) || v->str.n > 200)
+            continue;
+        char name[204];
+        snprintf(name, sizeof name, "%.*s", AL_FMT(v->str));
+        snprintf(value, sizeof value, "${%s:-}", name);
+        add_pair(&s->env, name, "=", value);
+    }
+}
+
+static void set_ms(uint64_t *ms, const struct al_json *v, int64_t unit, int64_t max)
+{
+    int64_t n;
+    if (al_json_int(v, (1000 + unit - 1) / unit, max / unit, &n))
+        *ms = (uint64_t)(n * unit);
+}
+
+static void set_limits(struct al_server *s, const struct al_json *obj, enum dialect dialect)
+{
+    if (dialect == DIALECT_MCP_SERVERS)
+        set_ms(&s->timeout_ms, al_json_get(obj, "timeout"), 1, 3600000);
+    else if (dialect == DIALECT_OPENCODE)
+        set_ms(&s->start_timeout_ms, al_json_get(obj, "timeout"), 1, 600000);
+    set_ms(&s->timeout_ms, al_json_get(obj, "tool_timeout_sec"), 1000, 3600000);
+    set_ms(&s->start_timeout_ms, al_json_get(obj, "startup_timeout_sec"), 1000, 600000);
+    set_ms(&s->start_timeout_ms, al_json_get(obj, "startup_timeout_ms"), 1, 600000);
+    s->disabled = al_json_is_true(al_json_get(obj, "disabled"));
+    const struct al_json *enabled = al_json_get(obj, "enabled");
+    if (enabled && enabled->type == AL_JSON_FALSE)
+        s->disabled = true;
+}
+
+/* Characters that a pattern gives a meaning are matched by "?". */
+static void rule_for(struct al_server *s, struct al_str tool, enum al_tool_policy policy)
+{
+    autofree char *pattern = al_xdup(tool.p, tool.n);
+    if (tool.n == 0 || memchr(tool.p, 0, tool.n))
+        return;
+    for (char *c = pattern; *c; c++)
+        if (strchr("*[]\\", *c))
+            *c = '?';
+    al_server_add_rule(s, pattern, policy);
+}
+
+/* What a person has switched off there stays off here. */
+static void set_tool_lists(struct al_server *s, const struct al_json *obj)
+{
+    static const char *const off[] = {"excludeTools", "disabled_tools", "disabledTools"},
+                             *const only[] = {"includeTools", "enabled_tools"};
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
+        const struct al_json *list = al_json_get(obj, off[i]);
+        al_json_each(v, list && list->type == AL_JSON_ARRAY ? list : NULL)
+        {
+            if (al_json_is_string(v))
+                rule_for(s, v->str, AL_POLICY_DENY);
+        }
+    }
+    for (size_t i = 0; i < sizeof only / sizeof *only; i++) {
+        const struct al_json *list = al_json_get(obj, only[i]);
+        if (!list || list->type != AL_JSON_ARRAY)
+            continue;
+        al_json_each(v, list)
+        {
+            if (al_json_is_string(v))
+                rule_for(s, v->str, AL_POLICY_ASK);
+        }
+        al_server_add_rule(s, "*", AL_POLICY_DENY);
+    }
+}
+
+static bool take(struct foreign *f, struct al_server *s, enum al_server_part part, const char *key,
+                 const struct al_json *v)
+{
+    const char *fault = v && v->type != AL_JSON_NULL ? al_server_set(s, part, v) : NULL;
+    if (fault)
+        al_buf_addf(&f->what, "its %s %s", key, fault);
+    return !fault;
+}
+
+/* A command may be an array of program and arguments. */
+static bool take_command(struct foreign *f, struct al_server *s, const struct al_json *obj)
+{
+    const struct al_json *v = al_json_get(obj, "command");
+    if (!v || v->type != AL_JSON_ARRAY)
+        return take(f, s, AL_PART_COMMAND, "command", v) &&
+               take(f, s, AL_PART_ARGS, "args", al_json_get(obj, "args"));
+    if (!take(f, s, AL_PART_ARGS, "command", v) || !s->args[0] || !s->args[0][0]) {
+        if (!f->what.n)
+            al_buf_adds(&f->what, "its command is empty");
+        return false;
+    }
+    s->command = s->args[0];
+    for (size_t i = 0; s->args[i]; i++)
+        s->args[i] = s->args[i + 1];
+    return true;
+}
+
+static bool take_remote(struct foreign *f, struct al_server *s, const struct al_json *obj)
+{
+    static const char *const urls[] = {"httpUrl", "url", "serverUrl"}, *const headers[] = {"headers",
+                                                                                           "http_headers"};
+    for (size_t i = 0; i < 3 && !s->url; i++)
+        if (!take(f, s, AL_PART_URL, urls[i], al_json_get(obj, urls[i])))
+            return false;
+    for (size_t i = 0; i < 2; i++)
+        if (!take(f, s, AL_PART_HEADERS, headers[i], al_json_get(obj, headers[i])))
+            return false;
+    return true;
+}
+
+enum kind {
+    KIND_ANY,
+    KIND_STDIO,
+    KIND_HTTP,
+    KIND_UNKNOWN,
+};
+
+static enum kind kind_of(struct foreign *f, const struct al_json *obj, struct al_str name)
+{
+    static const char *const http[] = {
+        "http", "streamable-http", "streamableHttp", "streamable_http", "remote", "sse"};
+    struct al_str type = al_json_get_text(obj, "type");
+    if (type.n == 0)
+        type = al_json_get_text(obj, "transport");
+    if (type.n == 0)
+        return KIND_ANY;
+    if (al_str_is(type, "stdio") || al_str_is(type, "local"))
+        return KIND_STDIO;
+    if (al_str_is(type, "sse"))
+        note(f, name, "is of the older transport \"sse\"; it is tried as Streamable HTTP");
+    for (size_t i = 0; i < sizeof http / sizeof *http; i++)
+        if (al_str_is(type, http[i]))
+            return KIND_HTTP;
+    al_buf_adds(&f->what, "its type ");
+    al_text_visible(&f->what, al_utf8_cut(type, 40), false);
+    al_buf_adds(&f->what, " is none that can be reached from here");
+    return KIND_UNKNOWN;
+}
+
+static bool read_entry(struct foreign *f, const struct al_json *obj, struct al_server *s)
+{
+    static const char *const envs[] = {"env", "environment"};
+    if (obj->type != AL_JSON_OBJECT) {
+        al_buf_adds(&f->what, "it is no object");
+        return false;
+    }
+    enum kind kind = kind_of(f, obj, al_str_of(s->name));
+    if (kind == KIND_UNKNOWN)
+        return false;
+    if (kind != KIND_STDIO && !take_remote(f, s, obj))
+        return false;
+    if (!s->url) {
+        if (kind != KIND_HTTP && !take_command(f, s, obj))
+            return false;
+        for (size_t i = 0; i < 2; i++)
+            if (!take(f, s, AL_PART_ENV, envs[i], al_json_get(obj, envs[i])))
+                return false;
+        if (!take(f, s, AL_PART_CWD, "cwd", al_json_get(obj, "cwd")))
+            return false;
+    }
+    set_limits(s, obj, f->dialect);
+    set_tool_lists(s, obj);
+    translate_all(f, s);
+    if (f->dialect == DIALECT_CODEX)
+        codex_variables(s, obj);
+    const char *fault = f->what.n ? NULL : al_server_complete(s);
+    if (fault)
+        al_buf_adds(&f->what, fault);
+    return !f->what.n;
+}
+
+static int read_members(struct foreign *f, const struct al_json *servers, const char *project,
+                        struct al_err *err)
+{
+    if (!servers || servers->type != AL_JSON_OBJECT)
+        return 0;
+    al_json_each(m, servers)
+    {
+        struct al_server s;
+        const char *fault = al_server_name_fault(m->key);
+        const struct al_server *have = al_servers_find(f->add_to, m->key);
+        if (fault) {
+            note(f, m->key, fault);
+            continue;
+        }
+        if (have && project) {
+            note(f, m->key, "is there more than once; the one of a project was left out");
+            continue;
+        }
+        al_buf_clear(&f->what);
+        al_server_init(&s, m->key, f->origin);
+        if (!read_entry(f, m, &s)) {
+            note(f, m->key, f->what.p);
+            al_server_fini(&s);
+            continue;
+        }
+        if (al_servers_take(f->add_to, &s, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Each folder that Claude Code was used in has servers of its own. */
+static int read_projects(struct foreign *f, const struct al_json *root, struct al_err *err)
+{
+    const struct al_json *projects = al_json_get(root, "projects");
+    if (!projects || projects->type != AL_JSON_OBJECT)
+        return 0;
+    al_json_each(p, projects)
+    {
+        autofree char *dir = al_xdup(p->key.p, p->key.n);
+        if (read_members(f, al_json_get(p, "mcpServers"), dir, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int al_servers_read_foreign(const struct al_json *root, bool toml, const char *origin,
+                            struct al_servers *add_to, struct al_buf *notices, struct al_err *err)
+{
+    struct foreign f = {.origin = origin,
+                        .add_to = add_to,
+                        .notices = notices,
+                        .dialect = toml ? DIALECT_CODEX : DIALECT_MCP_SERVERS,
+                        .what = AL_BUF_INIT(1024)};
+    const struct al_json *mcp = al_json_get(root, "mcp"), *nested = al_json_get(mcp, "servers");
+    bool is_nested = nested && nested->type == AL_JSON_OBJECT && !al_json_get(nested, "type");
+    int r;
+    if (toml) {
+        r = read_members(&f, al_json_get(root, "mcp_servers"), NULL, err);
+        al_buf_free(&f.what);
+        return r;
+    }
+    r = read_members(&f, al_json_get(root, "mcpServers"), NULL, err);
+    if (r == 0)
+        r = read_members(&f, al_json_get(root, "servers"), NULL, err);
+    if (r == 0 && is_nested)
+        r = read_members(&f, nested, NULL, err);
+    if (r == 0 && !is_nested) {
+        f.dialect = DIALECT_OPENCODE;
+        r = read_members(&f, mcp, NULL, err);
+        f.dialect = DIALECT_MCP_SERVERS;
+    }
+    if (r == 0)
+        r = read_projects(&f, root, err);
+    al_buf_free(&f.what);
+    return r;
+}
