@@ -1,31 +1,15 @@
 // The gateway under test: alisio mcp over HTTP with one upstream server, everything.mjs, and before it a proxy that adds
-// the bearer token, since the suites send none. Host and Origin pass through the proxy as the suite wrote them, but for
-// the proxy's own port.
-import { spawn } from "node:child_process";
+// the bearer token, since the suites send none. Host and Origin pass as the suite wrote them, but for the port.
 import http from "node:http";
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
-import { alisio, makeHome, root, soon } from "../integration/lib.mjs";
+import { makeHome, root } from "../integration/lib.mjs";
+import { startHttpHost } from "../integration/sdk_host.mjs";
 
-const TOKEN = "a-token-for-the-suites-0123456789abcdef";
-
-// The address that alisio mcp --http tells on standard error.
-function address(host) {
-  let said = "";
-  return new Promise((resolve, reject) => {
-    host.stderr.setEncoding("utf8").on("data", (text) => {
-      said += text;
-      const [, port] = /http:\/\/127\.0\.0\.1:(\d+)/.exec(said) ?? [];
-      if (port) resolve({ port: Number(port), said: () => said });
-    });
-    host.on("exit", (code) => reject(new Error(`alisio mcp ended with ${code}: ${said}`)));
-  });
-}
-
-function proxyTo(port) {
+function proxyTo(port, authorization) {
   const own = () => server.address().port;
   const server = http.createServer((request, response) => {
-    const headers = { ...request.headers, authorization: `Bearer ${TOKEN}` };
+    const headers = { ...request.headers, authorization };
     for (const name of ["host", "origin"])
       if (headers[name]) headers[name] = headers[name].replace(new RegExp(`:${own()}$`), `:${port}`);
     const forward = http.request(
@@ -52,24 +36,16 @@ export async function startGateway(era) {
     config,
     JSON.stringify({ mcpServers: { everything: { command: process.execPath, args: [fixture, era] } } }),
   );
-  const args = ["mcp", "--http", "0", "--expose", "upstream", "--plain-names", "--allow-mcp", "--mcp-config", config];
-  const host = spawn(alisio, args, {
-    cwd: home.workspace,
-    env: { ...home.env, ALISIO_MCP_TOKEN: TOKEN },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  const exit = new Promise((resolve) => host.on("exit", resolve));
-  const { port, said } = await soon(address(host), "the address of the gateway");
-  const proxy = await proxyTo(port);
+  const args = ["--expose", "upstream", "--plain-names", "--allow-mcp", "--mcp-config", config];
+  const host = await startHttpHost(home, args);
+  const proxy = await proxyTo(host.port, host.headers.Authorization);
   return {
     url: `http://127.0.0.1:${proxy.address().port}/mcp`,
-    pid: host.pid,
-    said,
+    said: host.said,
     async stop() {
       proxy.closeAllConnections();
       proxy.close();
-      host.kill("SIGTERM");
-      await soon(exit, "the end of the gateway");
+      await host.stop();
       home.remove();
     },
   };
