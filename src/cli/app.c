@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define MAX_PROJECT_FILE (1u << 20)
+#define MAX_SERVERS_FILE (32u << 20)
 
 void al_app_init(struct al_app *app)
 {
@@ -38,9 +39,15 @@ static void close_core(struct al_app *app)
 {
     if (!app->core)
         return;
-    bool idle = false;
+    bool idle = false, stopped = false;
     al_core_shutdown(app->core, set_true, &idle);
     al_loop_run_until(app->loop, &idle, 0);
+    if (app->upstreams) {
+        al_upstreams_stop(app->upstreams, set_true, &stopped);
+        al_loop_run_until(app->loop, &stopped, 0);
+        al_upstreams_free(app->upstreams);
+        app->upstreams = NULL;
+    }
     al_control_close(app->core);
     al_core_free(app->core);
     app->core = NULL;
@@ -56,6 +63,7 @@ void al_app_close(struct al_app *app)
     if (app->loop)
         al_loop_free(app->loop);
     al_config_free(app->config);
+    al_servers_free(&app->servers);
     if (app->store)
         al_store_close(app->store);
     free(app->workspace);
@@ -283,6 +291,64 @@ int al_app_run_id(struct al_app *app, const char *word, struct al_run *ret, stru
     return al_store_run_get(app->store, newest.id, ret, err);
 }
 
+/* --- MCP servers --- */
+
+static int read_servers_of(struct al_app *app, const char *path, struct al_err *err)
+{
+    autobuf struct al_buf text = AL_BUF_INIT(0), notices = AL_BUF_INIT(1 << 20);
+    enum al_servers_shape shape =
+        al_str_ends(al_str_of(path), ".toml") ? AL_SERVERS_CODEX_TOML : AL_SERVERS_ANY_JSON;
+    if (al_app_read_text(path, MAX_SERVERS_FILE, &text, err) < 0 ||
+        al_servers_read(al_buf_str(&text), shape, path, &app->servers, &notices, err) < 0)
+        return al_wrap(err, "--mcp-config");
+    struct al_str rest = al_buf_str(&notices);
+    while (rest.n) {
+        const char *end = memchr(rest.p, '\n', rest.n);
+        size_t n = end ? (size_t)(end - rest.p) : rest.n;
+        al_app_warn(app, "%s: %.*s", path, (int)(n > 500 ? 500 : n), rest.p);
+        n += end != NULL;
+        rest = (struct al_str){rest.p + n, rest.n - n};
+    }
+    return 0;
+}
+
+/* A file of --mcp-config wins over the user's; where both say the same, the user's policy counts. */
+int al_app_servers(struct al_app *app, struct al_err *err)
+{
+    if (app->servers_read)
+        return 0;
+    if (al_app_config_lenient(app, err) < 0)
+        return -1;
+    const char *const *files = app->args.list[AL_LIST_MCP_CONFIGS];
+    for (size_t i = 0; files[i]; i++)
+        if (read_servers_of(app, files[i], err) < 0)
+            return -1;
+    const struct al_servers *own = al_config_servers(app->config);
+    for (size_t i = 0; i < own->n; i++) {
+        const struct al_server *s = &own->v[i], *have = al_servers_find(&app->servers, al_str_of(s->name));
+        if (!have) {
+            if (al_servers_add(&app->servers, s, err) < 0)
+                return -1;
+            continue;
+        }
+        for (size_t k = 0; strcmp(have->sha256, s->sha256) == 0 && k < s->n_rules; k++)
+            al_server_add_rule(&app->servers.v[have - app->servers.v], s->rules[k].pattern,
+                               s->rules[k].policy);
+    }
+    app->servers_read = true;
+    return 0;
+}
+
+static void make_upstreams(struct al_app *app)
+{
+    const char *exposed = app->args.value[AL_FLAG_EXPOSE];
+    struct al_upstreams_opts o = {.servers = &app->servers,
+                                  .allow = app->args.list[AL_LIST_ALLOW_MCP],
+                                  .relay = exposed && strstr(exposed, "upstream")};
+    if (app->servers.n)
+        app->upstreams = al_upstreams_new(app->core, &o);
+}
+
 /* --- core --- */
 
 static void on_signal(void *ud, int signum)
@@ -336,15 +402,16 @@ int al_app_core(struct al_app *app, const char *source, struct al_err *err)
                    .allow_process = al_args_has(args, AL_FLAG_ALLOW_PROCESS),
                    .allow_external = al_args_has(args, AL_FLAG_ALLOW_EXTERNAL)},
         .cwd = args->value[AL_FLAG_CWD],
-        .add_dirs = args->n_add_dirs ? args->add_dirs : NULL,
+        .add_dirs = args->n_list[AL_LIST_DIRS] ? args->list[AL_LIST_DIRS] : NULL,
         .session = args->value[AL_FLAG_SESSION],
         .source = source,
         .config_err = app->config_err.code != AL_OK ? &app->config_err : NULL,
         .can_ask = !mcp && al_app_can_ask(app),
     };
-    if (al_core_new(&o, &app->core, err) < 0)
+    if (al_app_servers(app, err) < 0 || al_core_new(&o, &app->core, err) < 0)
         return -1;
     al_tools_register(app->core);
+    make_upstreams(app);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/args.h"
 #include "cli/reply.h"
 #include "core/core.h"
+#include "upstream/upstream.h"
 
 struct al_app_signals;
 
@@ -25,6 +26,9 @@ struct al_app {
         config_err; /* code ≠ AL_OK: the user config is broken; config is what could be made without it */
     struct al_store *store;
     struct al_core *core;
+    struct al_servers servers;       /* of --mcp-config, then of the user's file */
+    bool servers_read;
+    struct al_upstreams *upstreams;  /* of the core; NULL: no server is configured */
     char *workspace;             /* real path */
     char *user_file;             /* the user's config.json */
     char *project_file;          /* the project's, when it exists */
@@ -51,6 +55,8 @@ int al_app_config(struct al_app *app, struct al_err *err) AL_MUST_CHECK;
 /* The same, but a broken user file is only noted in config_err. */
 int al_app_config_lenient(struct al_app *app, struct al_err *err) AL_MUST_CHECK;
 int al_app_store(struct al_app *app, struct al_err *err) AL_MUST_CHECK;
+/* Reads what MCP servers there are into app->servers; asks for the config. */
+int al_app_servers(struct al_app *app, struct al_err *err) AL_MUST_CHECK;
 /* source: "cli" or "mcp"; for the latter a broken user config is handed to the core. */
 int al_app_core(struct al_app *app, const char *source, struct al_err *err) AL_MUST_CHECK;
 struct al_loop *al_app_loop(struct al_app *app);

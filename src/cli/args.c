@@ -159,15 +159,18 @@ static int fail_unknown_flag(struct parser *p, struct al_str shown)
     return al_hint(p->err, "`alisio %s%s--help` lists the flags", of, *of ? " " : "");
 }
 
-static int take_dir(struct parser *p, const char *value)
+static int take_more(struct parser *p, enum al_flag_id id, const char *value)
 {
     struct al_args *out = p->out;
-    if (out->n_add_dirs == AL_ARGS_MAX_DIRS) {
-        al_fail(p->err, AL_INVALID_INPUT, "--add-dir is given more than %d times", AL_ARGS_MAX_DIRS);
-        return al_hint(p->err, "give a folder above several of them");
+    enum al_list list = al_flag_table[id].list;
+    if (out->n_list[list] == AL_ARGS_MAX_LIST) {
+        al_fail(p->err, AL_INVALID_INPUT, "%s is given more than %d times", al_flag_table[id].name,
+                AL_ARGS_MAX_LIST);
+        return al_hint(p->err,
+                       id == AL_FLAG_ADD_DIR ? "give a folder above several of them" : "give it less often");
     }
-    out->add_dirs[out->n_add_dirs++] = value;
-    out->value[AL_FLAG_ADD_DIR] = value;
+    out->list[list][out->n_list[list]++] = value;
+    out->value[id] = value;
     return 0;
 }
 
@@ -196,12 +199,12 @@ static int set_flag(struct parser *p, enum al_flag_id id, const char *value)
         out->value[id] = "";
         return 0;
     }
-    if (!*value && f->takes != AL_TAKES_TEXT) {
+    if (!*value && f->takes != AL_TAKES_TEXT && !f->optional) {
         al_fail(p->err, AL_INVALID_INPUT, "%s has an empty value", shown);
         return al_hint(p->err, "write %s %s", shown, f->value);
     }
-    if (f->repeats)
-        return take_dir(p, value);
+    if (f->list != AL_LIST_NONE)
+        return take_more(p, id, value);
     if (out->value[id]) {
         al_fail(p->err, AL_INVALID_INPUT, "%s is given twice", shown);
         return al_hint(p->err, "give it once");
@@ -246,6 +249,8 @@ static int parse_long(struct parser *p, const char *word)
         }
         return set_flag(p, id, "");
     }
+    if (!attached && al_flag_table[id].optional)
+        return set_flag(p, id, "");
     return attached ? set_flag(p, id, word + name.n + 1) : take_value(p, id);
 }
 
@@ -305,12 +310,12 @@ static int take_word(struct parser *p, const char *z)
 {
     struct al_args *out = p->out;
     struct al_str word = al_str_of(z);
-    if (!out->command && out->group)
+    if (out->group && (!out->command || al_str_is(al_str_of(out->group->name), out->command->name)))
         return take_verb(p, word);
     if (!out->command) {
         /* Never a name with a space in it: "runs show" is two words. */
         out->group = al_group_find(word);
-        if (!out->group && !memchr(word.p, ' ', word.n))
+        if (!memchr(word.p, ' ', word.n))
             out->command = al_command_find(word);
         return out->command || out->group ? 0 : fail_unknown_command(p, word);
     }

@@ -24,6 +24,7 @@ enum al_flag_id {
     AL_FLAG_ALLOW_WRITE,
     AL_FLAG_ALLOW_PROCESS,
     AL_FLAG_ALLOW_EXTERNAL,
+    AL_FLAG_ALLOW_MCP,
     AL_FLAG_READ_ONLY,
     AL_FLAG_ADD_DIR,
     AL_FLAG_DB,
@@ -47,6 +48,12 @@ enum al_flag_id {
     AL_FLAG_FOLLOW,
     AL_FLAG_ALL,
     AL_FLAG_EXPOSE,
+    AL_FLAG_PLAIN_NAMES,
+    AL_FLAG_MCP_CONFIG,
+    AL_FLAG_YES,
+    AL_FLAG_DRY_RUN,
+    AL_FLAG_UNDO,
+    AL_FLAG_FILE,
     AL_FLAG_PROBE,
     AL_FLAG_WORKSPACE,
     AL_FLAG_OLDER_THAN,
@@ -64,6 +71,15 @@ enum al_takes {
     AL_TAKES_INT,
 };
 
+/* Flags that may be given more than once, each with a list of its own. */
+enum al_list {
+    AL_LIST_NONE,
+    AL_LIST_DIRS,
+    AL_LIST_MCP_CONFIGS,
+    AL_LIST_ALLOW_MCP,
+    AL_LIST_COUNT,
+};
+
 struct al_flag {
     const char *name;  /* "--json"; NULL when there is only a letter */
     char letter;       /* 'e', or 0 */
@@ -71,7 +87,8 @@ struct al_flag {
     const char *help;  /* one line */
     enum al_takes takes;
     bool global;
-    bool repeats; /* --add-dir */
+    bool optional; /* the value may be missing, and is written --flag=VALUE */
+    enum al_list list;
     int64_t min, max;
     const char *words; /* the values that a shell offers, separated by spaces */
 };
@@ -122,15 +139,15 @@ const char *al_flag_nearest(const struct al_command *command, struct al_str word
 const char *al_verb_nearest(const struct al_group *group, struct al_str word);
 
 #define AL_ARGS_MAX_POS 8
-#define AL_ARGS_MAX_DIRS 64
+#define AL_ARGS_MAX_LIST 64
 
 struct al_args {
     const struct al_command *command; /* NULL when no command was named (or only a group, or a failure) */
-    const struct al_group *group;     /* the first word, when it names a group */
+    const struct al_group *group;     /* the first word, when it names a group; `mcp` is a command, too */
     const char *value[AL_FLAG_COUNT]; /* NULL: not given; "" for a flag that takes nothing */
     int64_t number[AL_FLAG_COUNT];    /* for AL_TAKES_INT */
-    const char *add_dirs[AL_ARGS_MAX_DIRS + 1]; /* NULL-terminated */
-    size_t n_add_dirs;
+    const char *list[AL_LIST_COUNT][AL_ARGS_MAX_LIST + 1]; /* each NULL-terminated */
+    size_t n_list[AL_LIST_COUNT];
     const char *pos[AL_ARGS_MAX_POS + 1]; /* what is left, NULL-terminated */
     size_t n_pos;
 };

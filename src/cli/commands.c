@@ -19,6 +19,7 @@ const struct al_group al_group_table[] = {
     {"tool", "the tools that scripts and clients call"},
     {"runs", "the journal of runs"},
     {"sessions", "sessions of the workspace"},
+    {"mcp", "be an MCP server; the MCP servers behind it"},
     {"forge", "the engines that run scripts"},
     {"permissions", "what was allowed, and what was decided"},
     {"trust", "folders whose .alisio/config.json is read"},
@@ -38,7 +39,7 @@ const struct al_command al_command_table[] = {
          "machine. Tools that only read may be called at once; others need their --allow flag. The value "
          "and\n"
          "the printed text go to standard output.",
-     .flags = FLAGS(AL_FLAG_EVAL, AL_FLAG_INPUT, AL_FLAG_TITLE, AL_FLAG_TIMEOUT),
+     .flags = FLAGS(AL_FLAG_EVAL, AL_FLAG_INPUT, AL_FLAG_TITLE, AL_FLAG_TIMEOUT, AL_FLAG_MCP_CONFIG),
      .examples = EXAMPLES({"alisio js -e '1 + 1'", "a value"},
                           {"alisio js -e 'return input.map(x => x * 2)' --input '[1,2,3]'", "with input"},
                           {"alisio js -e 'return (await tools.list_files({})).files.length'", "with a tool"},
@@ -50,11 +51,13 @@ const struct al_command al_command_table[] = {
     {.name = "tool list",
      .usage = "",
      .summary = "list the tools, with their effect",
+     .flags = FLAGS(AL_FLAG_MCP_CONFIG),
      .examples = EXAMPLES({"alisio tool list", "all of them"}, {"alisio tool list --json", "for a program"}),
      .run = al_cmd_tool_list},
     {.name = "tool describe",
      .usage = "NAME",
      .summary = "show what a tool takes and gives",
+     .flags = FLAGS(AL_FLAG_MCP_CONFIG),
      .examples = EXAMPLES({"alisio tool describe read_file", "its signature and schemas"}),
      .min_args = 1,
      .max_args = 1,
@@ -63,7 +66,7 @@ const struct al_command al_command_table[] = {
      .usage = "NAME [JSON | -] [--explain]",
      .summary = "call one tool",
      .about = "Typing the call is its approval. --read-only still refuses effects.",
-     .flags = FLAGS(AL_FLAG_EXPLAIN),
+     .flags = FLAGS(AL_FLAG_EXPLAIN, AL_FLAG_MCP_CONFIG),
      .examples =
          EXAMPLES({"alisio tool call list_files '{}'", "with arguments"},
                   {"echo '{}' | alisio tool call list_files -", "arguments from standard input"},
@@ -147,15 +150,16 @@ const struct al_command al_command_table[] = {
      .run = al_cmd_sessions_rm},
 
     {.name = "mcp",
-     .usage = "[--expose files,process]",
+     .usage = "[--expose files,process,upstream] [--plain-names] [--mcp-config FILE]",
      .summary = "be an MCP server on standard input and output",
      .about = "Standard output carries the protocol and nothing else. With a broken configuration the server "
               "starts\n"
               "all the same, and says in every answer what is wrong.",
-     .flags = FLAGS(AL_FLAG_EXPOSE),
+     .flags = FLAGS(AL_FLAG_EXPOSE, AL_FLAG_PLAIN_NAMES, AL_FLAG_MCP_CONFIG),
      .examples =
          EXAMPLES({"alisio mcp", "js_run and forge_guide"},
-                  {"alisio mcp --expose files --allow-write", "and the file tools, with leave to write"}),
+                  {"alisio mcp --expose files --allow-write", "and the file tools, with leave to write"},
+                  {"alisio mcp --mcp-config .mcp.json", "scripts reach the MCP servers of a file, too"}),
      .run = al_cmd_mcp},
 
     {.name = "forge status",

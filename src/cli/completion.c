@@ -31,7 +31,7 @@ static void flag_pattern(bool (*test)(const struct al_flag *), struct al_buf *ou
 
 static bool takes_value(const struct al_flag *f)
 {
-    return f->takes != AL_TAKES_NOTHING;
+    return f->takes != AL_TAKES_NOTHING && !f->optional;
 }
 
 static bool takes_dir(const struct al_flag *f)
@@ -62,7 +62,7 @@ static void first_words(struct al_buf *out)
     for (size_t i = 0; i < al_n_groups; i++)
         al_buf_addf(out, " %s", al_group_table[i].name);
     for (size_t i = 0; i < al_n_commands; i++)
-        if (!strchr(al_command_table[i].name, ' '))
+        if (!strchr(al_command_table[i].name, ' ') && !al_group_find(al_str_of(al_command_table[i].name)))
             al_buf_addf(out, " %s", al_command_table[i].name);
 }
 
@@ -240,7 +240,7 @@ static void fish_flag(enum al_flag_id id, const char *condition, struct al_buf *
         al_buf_adds(out, " -x -a '(__fish_complete_directories)'");
     else if (f->takes == AL_TAKES_FILE)
         al_buf_adds(out, " -r -F");
-    else if (f->takes != AL_TAKES_NOTHING)
+    else if (takes_value(f))
         al_buf_adds(out, " -x");
     if (f->words) {
         al_buf_adds(out, " -a ");
@@ -269,7 +269,7 @@ static void fish_command(const struct al_command *c, struct al_buf *out)
         al_buf_addf(&group, "__alisio_is '%.*s'", (int)(space - c->name), c->name);
         al_buf_addc(&group, 0);
         fish_word(group.p, space + 1, c->summary, out);
-    } else {
+    } else if (!al_group_find(al_str_of(c->name))) {
         fish_word("__alisio_is ''", c->name, c->summary, out);
     }
     for (const enum al_flag_id *f = c->flags; f && *f != AL_FLAG_END; f++)

@@ -21,7 +21,9 @@ static void row(struct al_buf *out, const char *left, unsigned width, const char
 
 static void flag_left(const struct al_flag *f, char *out, size_t n)
 {
-    if (f->name && f->letter)
+    if (f->optional)
+        snprintf(out, n, "%s[=%s]", f->name, f->value);
+    else if (f->name && f->letter)
         snprintf(out, n, "-%c, %s%s%s", f->letter, f->name, f->value ? " " : "", f->value ? f->value : "");
     else if (f->name)
         snprintf(out, n, "%s%s%s", f->name, f->value ? " " : "", f->value ? f->value : "");
@@ -51,7 +53,10 @@ static bool is_first_of_group(size_t i, const struct al_group **ret)
     *ret = al_group_find(word);
     if (!*ret)
         return true;
-    return i == 0 || strncmp(al_command_table[i - 1].name, name, word.n + 1) != 0;
+    if (i == 0)
+        return true;
+    const char *before = al_command_table[i - 1].name;
+    return strcspn(before, " ") != word.n || strncmp(before, name, word.n) != 0;
 }
 
 void al_help_all(bool color, struct al_buf *out)
@@ -71,9 +76,8 @@ void al_help_all(bool color, struct al_buf *out)
     global_flags(color, out);
 }
 
-void al_help_group(bool color, const struct al_group *group, struct al_buf *out)
+static void group_commands(bool color, const struct al_group *group, struct al_buf *out)
 {
-    al_buf_addf(out, "alisio %s: %s\n\n", group->name, group->summary);
     head(color, "Commands", out);
     for (size_t i = 0; i < al_n_commands; i++) {
         const struct al_command *c = &al_command_table[i];
@@ -85,6 +89,12 @@ void al_help_group(bool color, const struct al_group *group, struct al_buf *out)
         al_buf_addf(out, "  %s\n      %s\n", left, c->summary);
     }
     al_buf_addf(out, "\n`alisio %s COMMAND --help` shows a command with examples.\n", group->name);
+}
+
+void al_help_group(bool color, const struct al_group *group, struct al_buf *out)
+{
+    al_buf_addf(out, "alisio %s: %s\n\n", group->name, group->summary);
+    group_commands(color, group, out);
 }
 
 void al_help_command(bool color, const struct al_command *c, struct al_buf *out)
@@ -104,6 +114,11 @@ void al_help_command(bool color, const struct al_command *c, struct al_buf *out)
     for (const struct al_example *e = c->examples; e->line; e++)
         al_buf_addf(out, "  %s\n      %s\n", e->line, e->says);
     al_buf_addc(out, '\n');
+    const struct al_group *group = al_group_find(al_str_of(c->name));
+    if (group) {
+        group_commands(color, group, out);
+        al_buf_addc(out, '\n');
+    }
     global_flags(color, out);
 }
 

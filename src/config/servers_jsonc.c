@@ -316,6 +316,18 @@ static void write_member(const struct editor *e, struct al_str name, const struc
     write_value(e, value, e->depth + 1, mid);
 }
 
+/* Behind the comment at the end of the line that i is in, if all before it is white space. */
+static size_t behind_remark(const struct editor *e, size_t i)
+{
+    size_t at = i;
+    while (at < e->text.n && (e->text.p[at] == ' ' || e->text.p[at] == '\t'))
+        at++;
+    if (e->text.n - at < 2 || e->text.p[at] != '/' || e->text.p[at + 1] != '/')
+        return i;
+    at = skip_comment(e->text, at);
+    return e->text.p[at - 1] == '\r' ? at - 1 : at;
+}
+
 /* The new member, and what has to be between it and what stays. `mid` holds its text. */
 static void put_member(struct editor *e, struct al_str name, const struct al_json *value, struct al_buf *mid)
 {
@@ -337,7 +349,8 @@ static void put_member(struct editor *e, struct al_str name, const struct al_jso
     size_t at = last->comma ? last->comma : last->end;
     struct al_str own = indent_before(e, last->key);
     if (!last->comma)
-        al_buf_addc(mid, ',');
+        add_span(e, at, at, AL_STR(","));
+    at = behind_remark(e, at);
     if (own.p && e->newline[0]) {
         al_buf_adds(mid, e->newline);
         al_buf_add_str(mid, own);

@@ -22,7 +22,8 @@ static bool is_word_of(char *const *argv, int argc, const char *p)
 static void check_line(const struct al_args *args, int argc, char *const *argv)
 {
     assert(args->n_pos <= AL_ARGS_MAX_POS && args->pos[args->n_pos] == NULL);
-    assert(args->n_add_dirs <= AL_ARGS_MAX_DIRS && args->add_dirs[args->n_add_dirs] == NULL);
+    for (int l = 0; l < AL_LIST_COUNT; l++)
+        assert(args->n_list[l] <= AL_ARGS_MAX_LIST && args->list[l][args->n_list[l]] == NULL);
     assert(!args->command || args->n_pos <= args->command->max_args);
     for (size_t i = 0; i < args->n_pos; i++)
         assert(is_word_of(argv, argc, args->pos[i]));

@@ -160,10 +160,10 @@ static void added_folders_are_kept_in_order_up_to_a_limit(void **state)
     (void)state;
     struct line l;
     assert_int_equal(parse(&l, "--add-dir|a|js|-|--add-dir=b|--add-dir|c"), 0);
-    assert_int_equal(l.args.n_add_dirs, 3);
-    assert_string_equal(l.args.add_dirs[0], "a");
-    assert_string_equal(l.args.add_dirs[2], "c");
-    assert_null(l.args.add_dirs[3]);
+    assert_int_equal(l.args.n_list[AL_LIST_DIRS], 3);
+    assert_string_equal(l.args.list[AL_LIST_DIRS][0], "a");
+    assert_string_equal(l.args.list[AL_LIST_DIRS][2], "c");
+    assert_null(l.args.list[AL_LIST_DIRS][3]);
     char words[2048] = "help";
     for (int i = 0; i < 66; i++)
         strncat(words, "|--add-dir=x", sizeof words - strlen(words) - 1);
