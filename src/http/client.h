@@ -8,8 +8,10 @@
 #include "loop/loop.h"
 
 struct al_http_client;
+/* Certificates are verified against the system's authorities, or those of SSL_CERT_FILE (CURL_CA_BUNDLE) and SSL_CERT_DIR.
+ * Loopback never goes through a proxy. */
 struct al_http_client *al_http_client_new(struct al_loop *loop);
-void al_http_client_free(struct al_http_client *c); /* ends every request; no callback comes any more */
+void al_http_client_free(struct al_http_client *c); /* any callback; ends every request; no callback comes any more */
 
 struct al_http_head {
     int status;
@@ -20,9 +22,9 @@ struct al_http_head {
 
 struct al_http_ops {
     /* Once, when the head of the final answer is complete (not of a redirect that is followed). */
-    void (*head)(void *ud, const struct al_http_head *head);
+    void (*head)(void *ud, const struct al_http_head *head); /* may be NULL */
     /* Decoded bytes (gzip, br as the library can). False: enough; done follows with AL_OK. */
-    bool (*body)(void *ud, struct al_str bytes);
+    bool (*body)(void *ud, struct al_str bytes); /* may be NULL */
     /* Exactly once, never from within al_http_start, and last. code AL_OK: the answer is complete, whatever its status.
      * Else UPSTREAM_UNAVAILABLE (not reached, with the reason in a person's words), TIMEOUT, PERMISSION_DENIED (an
      * address that public_only refuses), INVALID_INPUT (no URL), RESULT_TOO_LARGE (head over its limit). */
@@ -37,8 +39,14 @@ struct al_http_request {
     uint64_t connect_ms;        /* 0: 10 s */
     uint64_t total_ms;          /* 0: no limit (streams) */
     uint64_t idle_ms;           /* without a byte; 0: no limit */
-    unsigned max_redirects;     /* 0: a redirect is the answer. Headers of ours are never sent to another origin. */
-    bool public_only;           /* refuse addresses that are not public: at each connection, so after each resolution and redirect */
+    /* 0: a redirect is the answer. Followed as browsers do (303, and 301 and 302 to a POST, by GET; 307 and 308 as it was).
+     * Another origin (scheme, host or port) gets none of these headers but Accept and Content-Type, nor does any hop after
+     * it. */
+    unsigned max_redirects;
+    /* Refuse addresses that are not public: at each connection, so after each resolution and redirect. Where the
+     * environment names a proxy (http_proxy, https_proxy, all_proxy, no_proxy), the proxy resolves names, out of our sight:
+     * then we resolve each name first, and refuse it when any of its addresses is not public. */
+    bool public_only;
 };
 
 struct al_http;

@@ -1,0 +1,3 @@
+al_test(test_http_client SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_http_client.c
+        ${CMAKE_SOURCE_DIR}/tests/unit/http_peer.c LINK al_http)
+target_include_directories(test_http_client PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit)
