@@ -4,7 +4,7 @@ DESTDIR ?=
 CTEST = ctest --output-on-failure --no-tests=error
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build build-asan demo check asan fuzz soak bench install deb format clean
+.PHONY: all setup build build-asan demo check asan fuzz soak bench tokens install deb format clean
 
 all: build
 
@@ -41,6 +41,11 @@ soak: build
 
 bench: build
 	@bench/run build/alisio
+
+# The table of docs/tokens.md.
+tokens: build
+	@bench/setup tokens
+	@node bench/tokens.mjs build/alisio docs/tokens.md
 
 install: build
 	cmake --install build --prefix $(DESTDIR)$(PREFIX)
