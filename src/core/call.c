@@ -47,16 +47,28 @@ static void unlink_call(struct al_call_core *c)
     core->n_direct -= c->call.origin != AL_ORIGIN_SCRIPT;
 }
 
+static void move_to_end(struct al_call_core *c)
+{
+    unlink_call(c);
+    c->next = c->prev = NULL;
+    link_call(c);
+}
+
 /* Calls of one run, or direct ones, wait for each other. */
 static bool same_line(const struct al_call_core *a, const struct al_call_core *b)
 {
     return a->serial && b->serial && strcmp(a->run_id, b->run_id) == 0;
 }
 
+static bool stands_in_line(const struct al_call_core *o)
+{
+    return o->state == AL_CALL_WAITING || o->state == AL_CALL_RUNNING;
+}
+
 static bool must_wait(const struct al_call_core *c)
 {
     for (const struct al_call_core *o = c->prev; o; o = o->prev)
-        if (o->state != AL_CALL_FINISHED && same_line(o, c))
+        if (stands_in_line(o) && same_line(o, c))
             return true;
     return false;
 }
@@ -64,7 +76,7 @@ static bool must_wait(const struct al_call_core *c)
 static struct al_call_core *next_in_line(const struct al_call_core *gone)
 {
     for (struct al_call_core *o = gone->call.core->calls; o; o = o->next)
-        if (o->state != AL_CALL_FINISHED && same_line(o, gone))
+        if (stands_in_line(o) && same_line(o, gone))
             return o->state == AL_CALL_WAITING ? o : NULL;
     return NULL;
 }
@@ -131,6 +143,8 @@ void al_call_finish(struct al_call *call)
         fprintf(stderr, "alisio: a call of %s ended twice\n", call->tool ? call->tool->name : "no tool");
         abort();
     }
+    if (c->asking)
+        al_call_ask_dropped(c);
     limit_result(call);
     check_json(call);
     while (c->clock_stops > 0) /* a call that ends while it waits must not stop the caller's clock for good */
@@ -149,7 +163,7 @@ void al_call_cancel(struct al_call *call)
     struct al_call_core *c = call->priv;
     if (c->state == AL_CALL_FINISHED || atomic_exchange(&call->cancelled, true))
         return;
-    if (c->state == AL_CALL_WAITING)
+    if (c->state == AL_CALL_WAITING || c->state == AL_CALL_ASKING)
         al_call_finish(call);
     else if (call->tool->cancel)
         call->tool->cancel(call);
@@ -248,6 +262,7 @@ static void begin(struct al_call_core *c)
         return;
     }
     c->state = AL_CALL_RUNNING;
+    call->core->used = true;
     call->tool->start(call);
 }
 
@@ -354,6 +369,7 @@ static int ask_gate(struct al_call_core *c)
     struct al_gate_query q = al_gate_query_of(tool, call->origin);
     q.preapproved = c->spec.preapproved;
     q.can_ask = call->core->can_ask;
+    q.over_mcp = strcmp(call->core->source, "mcp") == 0;
     q.scratch_only = c->serial && tool->scratch_only && call->core->scratch && tool->scratch_only(call->args);
     if (c->serial && call->origin == AL_ORIGIN_MCP)
         q.granted = al_store_grant_valid(call->core->store, call->core->session.id, tool->name);
@@ -418,6 +434,25 @@ static int admit(struct al_call_core *c, const struct al_call_spec *spec)
     return 0;
 }
 
+void al_call_decided(struct al_call_core *c, bool admitted)
+{
+    struct al_call *call = &c->call;
+    if (!admitted) {
+        snprintf(c->decision_text, sizeof(c->decision_text), "refused: %s", al_code_name(call->err.code));
+        c->decision = c->decision_text;
+    }
+    if (al_call_audit(c, admitted ? &call->err : NULL) < 0)
+        admitted = false;
+    if (c->state == AL_CALL_ASKING) {
+        c->state = AL_CALL_WAITING;
+        move_to_end(c); /* behind what began meanwhile */
+    }
+    if (!admitted)
+        al_call_finish(call);
+    else if (!c->serial || !must_wait(c))
+        begin(c);
+}
+
 struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *spec)
 {
     struct al_call_core *c = al_xcalloc(1, sizeof(*c));
@@ -442,15 +477,9 @@ struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *sp
     atomic_init(&call->cancelled, false);
     link_call(c);
     bool admitted = admit(c, spec) == 0;
-    if (!admitted) {
-        snprintf(c->decision_text, sizeof(c->decision_text), "refused: %s", al_code_name(call->err.code));
-        c->decision = c->decision_text;
-    }
-    if (al_call_audit(c, admitted ? &call->err : NULL) < 0)
-        admitted = false;
-    if (!admitted)
-        al_call_finish(call);
-    else if (!c->serial || !must_wait(c))
-        begin(c);
+    if (!admitted && al_call_may_ask(c))
+        al_call_ask(c);
+    else
+        al_call_decided(c, admitted);
     return call;
 }

@@ -12,4 +12,12 @@ int al_call_audit(struct al_call_core *c, struct al_err *err) AL_MUST_CHECK;
 int al_call_row_begin(struct al_call_core *c, struct al_err *err) AL_MUST_CHECK;
 void al_call_row_end(struct al_call_core *c);
 
+/* call_ask.c: whether the person may be asked about a call that was not admitted, and asking: then the call goes on by
+ * al_call_decided. dropped: it ends without an answer. */
+bool al_call_may_ask(const struct al_call_core *c);
+void al_call_ask(struct al_call_core *c);
+void al_call_ask_dropped(struct al_call_core *c);
+/* call.c: the decision is there. It is written down; then the call begins, waits for its turn, or ends. */
+void al_call_decided(struct al_call_core *c, bool admitted);
+
 #endif

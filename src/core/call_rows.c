@@ -57,6 +57,8 @@ int al_call_audit(struct al_call_core *c, struct al_err *err)
     autobuf struct al_buf reason = AL_BUF_INIT(2048);
     if (c->refused)
         al_buf_adds(&reason, call->err.msg);
+    else if (c->why)
+        al_buf_adds(&reason, c->why);
     else
         al_buf_adds(&reason,
                     call->origin == AL_ORIGIN_CLI ? "typed by a person" : "allowed by a flag or a grant");

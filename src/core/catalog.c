@@ -175,6 +175,7 @@ int al_catalog_callable(const struct al_core *core, const struct al_tool *tool, 
         return al_fail(err, AL_NOT_CALLABLE, "%s", tool->not_callable);
     struct al_gate_query q = al_gate_query_of(tool, origin);
     q.can_ask = core->can_ask;
+    q.over_mcp = strcmp(core->source, "mcp") == 0;
     if (origin == AL_ORIGIN_MCP && tool->effect >= AL_EFFECT_WRITE)
         q.granted = al_store_grant_valid(core->store, core->session.id, tool->name);
     if (al_gate_decide(&core->policy, &q, tool->name, err) == 0)

@@ -14,15 +14,16 @@
 #define CORE_ARENA_MAX (8u << 20)
 #define DAY_MS (24 * 3600 * (int64_t)1000)
 
-static int open_workspace(struct al_core *core, const struct al_core_opts *o, struct al_err *err)
+static int open_workspace(struct al_core *core, const char *cwd, const char *const *add_dirs,
+                          struct al_err *err)
 {
     autofree char *config_home = al_config_home();
-    const char *forbidden[] = {al_store_dir(o->store), config_home, NULL};
-    autofree char *pads = al_scratch_root(al_config_text(o->config, AL_OPT_FORGE_SCRATCH_ROOT));
+    const char *forbidden[] = {al_store_dir(core->store), config_home, NULL};
+    autofree char *pads = al_scratch_root(al_config_text(core->config, AL_OPT_FORGE_SCRATCH_ROOT));
     struct al_workspace_opts w = {
-        .cwd = o->cwd, .add_dirs = o->add_dirs, .forbidden = forbidden, .scratchpads = pads};
-    al_config_list(o->config, AL_OPT_FILES_PROTECT, &w.protect);
-    al_config_list(o->config, AL_OPT_FILES_SECRET, &w.secret);
+        .cwd = cwd, .add_dirs = add_dirs, .forbidden = forbidden, .scratchpads = pads};
+    al_config_list(core->config, AL_OPT_FILES_PROTECT, &w.protect);
+    al_config_list(core->config, AL_OPT_FILES_SECRET, &w.secret);
     return al_workspace_open(&w, &core->workspace, err);
 }
 
@@ -62,6 +63,84 @@ static int open_scratch(struct al_core *core, struct al_err *err)
     if (al_scratch_new(&o, &core->scratch, err) < 0)
         return -1;
     al_workspace_set_scratch_source(core->workspace, scratch_fd, core);
+    return 0;
+}
+
+static void close_place(struct al_core *core)
+{
+    al_scratch_free(core->scratch);
+    al_workspace_free(core->workspace);
+    al_session_fini(&core->session);
+    core->scratch = NULL;
+    core->workspace = NULL;
+    core->session = (struct al_session){0};
+}
+
+/* Where the core works: the workspace, and what belongs to it. */
+static int open_place(struct al_core *core, const char *cwd, const char *const *add_dirs, struct al_err *err)
+{
+    if (open_workspace(core, cwd, add_dirs, err) < 0 || open_session(core, core->session_wanted, err) < 0 ||
+        open_scratch(core, err) < 0) {
+        close_place(core);
+        return -1;
+    }
+    return 0;
+}
+
+static void forget_programs(struct al_core *core)
+{
+    for (size_t i = 0; i < core->n_programs; i++) {
+        free(core->programs[i].name);
+        free(core->programs[i].path);
+    }
+    free(core->programs);
+    core->programs = NULL;
+    core->n_programs = 0;
+}
+
+static size_t length(const char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+/* The strings stay whose they are. */
+static const char **join_lists(const char *const *a, const char *const *b)
+{
+    const char **all = al_xcalloc(length(a) + length(b) + 1, sizeof(*all));
+    for (size_t i = 0; i < length(a); i++)
+        all[i] = a[i];
+    for (size_t i = 0; i < length(b); i++)
+        all[length(a) + i] = b[i];
+    return all;
+}
+
+int al_core_set_workspace(struct al_core *core, const char *cwd, const char *const *add_dirs,
+                          struct al_err *err)
+{
+    if (core->used || core->n_calls) {
+        al_fail(err, AL_INVALID_INPUT, "the workspace stays: something has run in it");
+        return al_hint(err, "start another alisio there, or name the folder with --add-dir");
+    }
+    struct al_workspace *workspace = core->workspace;
+    struct al_session session = core->session;
+    struct al_scratch *scratch = core->scratch;
+    core->workspace = NULL;
+    core->session = (struct al_session){0};
+    core->scratch = NULL;
+    autofree const char **dirs = join_lists(core->add_dirs, add_dirs);
+    if (open_place(core, cwd, dirs, err) < 0) {
+        core->workspace = workspace;
+        core->session = session;
+        core->scratch = scratch;
+        return -1;
+    }
+    al_scratch_free(scratch);
+    al_workspace_free(workspace);
+    al_session_fini(&session);
+    forget_programs(core); /* a program that the workspace brings along is none */
     return 0;
 }
 
@@ -116,12 +195,13 @@ int al_core_new(const struct al_core_opts *o, struct al_core **ret, struct al_er
     core->policy = o->policy;
     core->source = al_xstrdup(o->source ? o->source : "cli");
     core->can_ask = o->can_ask;
+    core->add_dirs = o->add_dirs;
+    core->session_wanted = o->session ? al_xstrdup(o->session) : NULL;
     if (o->config_err)
         core->config_err = *o->config_err;
     pthread_mutex_init(&core->programs_lock, NULL);
     al_arena_init(&core->arena, CORE_ARENA_MAX);
-    if (open_workspace(core, o, err) < 0 || open_session(core, o->session, err) < 0 ||
-        open_scratch(core, err) < 0) {
+    if (open_place(core, o->cwd, o->add_dirs, err) < 0) {
         al_core_free(core);
         return -1;
     }
@@ -179,18 +259,13 @@ void al_core_free(struct al_core *core)
     al_control_close(core);
     al_runs_free(core->runs);
     al_engine_free(core->engine);
-    al_scratch_free(core->scratch);
-    al_workspace_free(core->workspace);
-    al_session_fini(&core->session);
+    close_place(core);
     al_registry_free(core);
-    for (size_t i = 0; i < core->n_programs; i++) {
-        free(core->programs[i].name);
-        free(core->programs[i].path);
-    }
-    free(core->programs);
+    forget_programs(core);
     pthread_mutex_destroy(&core->programs_lock);
     al_arena_free(&core->arena);
     free(core->source);
+    free(core->session_wanted);
     free(core);
 }
 

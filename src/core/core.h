@@ -35,7 +35,7 @@ void al_core_shutdown(struct al_core *core, void (*idle)(void *ud), void *ud);
 void al_core_free(struct al_core *core); /* nothing may run any more */
 void al_core_set_can_ask(struct al_core *core, bool can_ask);
 /* Another workspace, with its default session (or the one that the opts named), before anything has run: the first
- * root of a client. */
+ * root of a client. add_dirs come after those of the opts. A failure leaves everything as it was. */
 int al_core_set_workspace(struct al_core *core, const char *cwd, const char *const *add_dirs,
                           struct al_err *err) AL_MUST_CHECK;
 /* Starts the script engine ahead of its first run; a failure is told by that run. */

@@ -58,6 +58,10 @@ struct al_core {
     struct al_runs *runs;       /* owned by runs.c, made there on first use */
     struct al_control *control; /* owned by control.c; NULL: not listening */
 
+    const char *const *add_dirs; /* of the opts */
+    char *session_wanted; /* of the opts; NULL: the default one */
+    bool used;            /* something has run: the workspace stays */
+
     bool closing; /* al_core_shutdown was called: new calls are CANCELLED */
     void (*idle)(void *ud);
     void *idle_ud;
@@ -65,6 +69,7 @@ struct al_core {
 
 enum al_call_state {
     AL_CALL_WAITING,  /* for its turn among the calls with effects */
+    AL_CALL_ASKING,   /* the person is asked about it */
     AL_CALL_RUNNING,  /* the tool has it */
     AL_CALL_FINISHED, /* al_call_finish was called (or it never started); done follows */
 };
@@ -78,7 +83,11 @@ struct al_call_core {
     const struct al_tool_entry *entry; /* of our own tools; NULL: none, or a source's */
     bool serial;                       /* write, process, external: one at a time per run, in order */
     bool refused;                      /* the gate said no */
-    const char *decision; /* "allowed" or "preapproved"; "refused: CODE" when the call never started */
+    /* "allowed", "preapproved" or "approved" (the person was asked); "refused: CODE" or "cancelled" when the call never
+     * started. */
+    const char *decision;
+    const char *why; /* for the log of decisions; NULL: the usual */
+    struct al_call_asking *asking; /* call_ask.c */
     char decision_text[64];
     int64_t started_ms; /* wall clock when the tool got it; 0: never */
     int64_t ended_ms;

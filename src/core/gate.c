@@ -76,10 +76,11 @@ static int fail_approval(const struct al_gate_query *q, const char *tool_name, s
     const char *scratch = q->takes_scratch ? "; `scratch:` paths need no approval" : "";
     al_fail(err, AL_APPROVAL_REQUIRED, "%s has the effect \"%s\", which was not approved", tool_name,
             al_effect_name(q->effect));
-    if (q->origin == AL_ORIGIN_SCRIPT)
+    const char *uses = q->can_ask && q->origin == AL_ORIGIN_SCRIPT ? "name it in `uses`, or " : "";
+    if (q->origin == AL_ORIGIN_SCRIPT && !q->over_mcp)
         return al_hint(err, "call %s directly, or start alisio with %s%s", tool_name, flag, scratch);
-    return al_hint(err, "put %s into alisio's arguments in the client's configuration (`alisio mcp %s`)%s",
-                   flag, flag, scratch);
+    return al_hint(err, "%sput %s into alisio's arguments in the client's configuration (`alisio mcp %s`)%s",
+                   uses, flag, flag, scratch);
 }
 
 /* A word that a shell takes as it stands: what it would take for more becomes `?`, which matches it as a

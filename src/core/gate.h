@@ -25,6 +25,7 @@ struct al_gate_query {
     enum al_tool_gate gate; /* of a server's tool: what the person's policy says; the effect's own flag is nothing here */
     const char *server, *server_tool; /* of it, for the hint that names the command: `alisio mcp allow S 'tool'` */
     bool can_ask; /* a run can be approved with `uses`: the hint says so */
+    bool over_mcp; /* the host serves a client, where a script's nested call cannot be typed instead */
 };
 
 /* Of a tool, as far as the tool itself says it; the rest is the caller's to fill in. */

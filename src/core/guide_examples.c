@@ -68,7 +68,7 @@ const struct guide_example guide_examples[] = {
      "  return \"written\";\n"
      "} catch (e) {\n"
      "  if (e.code !== \"APPROVAL_REQUIRED\") throw e;\n"
-     "  return \"call write_file directly: \" + e.hint;\n"
+     "  return \"it needs an approval: \" + e.hint;\n"
      "}",
      {"write_file"}},
 };

@@ -63,7 +63,7 @@ static void write_js_run(struct al_core *core, struct al_str query, struct al_bu
         "A nested call cannot ask for approval: ");
     al_buf_adds(out,
                 core->can_ask
-                    ? "name tools with effects in uses, beside code, or call them directly.\n"
+                    ? "name tools with effects in uses, beside code.\n"
                     : "what the person did not allow when alisio was started is refused, and nobody can be "
                       "asked here. scratch: paths are always allowed.\n");
     if (al_core_scratch(core))
@@ -169,10 +169,11 @@ static void write_errors(struct al_core *core, struct al_str query, struct al_bu
         "- OUTPUT_LIMIT: far too much printed or returned; summarise.\n"
         "- STATE_LIMIT, STATE_CONFLICT: the value is there, the state was not saved; another run changed the "
         "same key.\n");
-    al_buf_adds(
-        out, core->can_ask ? "- APPROVAL_REQUIRED: call the tool directly, or name it in uses.\n"
-                       : "- APPROVAL_REQUIRED: the person who starts alisio has to allow it; the hint names "
-                         "the flag.\n");
+    al_buf_adds(out,
+                core->can_ask
+                    ? "- APPROVAL_REQUIRED: name the tool in uses, beside code.\n"
+                    : "- APPROVAL_REQUIRED: the person who starts alisio has to allow it; the hint names "
+                      "the flag.\n");
     al_buf_adds(
         out,
         "- PERMISSION_DENIED: no approval can allow it here; do without.\n"

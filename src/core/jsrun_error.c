@@ -1,3 +1,4 @@
+#include "core/core_int.h"
 #include "core/jsrun_int.h"
 
 #include <stdio.h>
@@ -97,7 +98,11 @@ static void default_hint(struct jsrun *r)
         al_hint(&r->err, "tools.describe(name) shows a tool's schema");
         break;
     case AL_APPROVAL_REQUIRED:
-        al_hint(&r->err, "call the tool directly, outside of the script");
+        if (strcmp(al_core_source(r->core), "mcp") == 0)
+            al_hint(&r->err, r->core->can_ask ? "name the tool in `uses`, beside `code`"
+                                              : "the person who starts alisio has to allow it");
+        else
+            al_hint(&r->err, "call the tool directly, outside of the script");
         break;
     case AL_TOOL_NOT_FOUND:
     case AL_NOT_CALLABLE:

@@ -54,7 +54,8 @@ struct al_mcp_request;
 struct al_mcp_peer_ops {
     /* A whole message, without its line end. about: the request that it belongs to (a progress, a question, the answer
      * itself), or NULL. last: the request is over, and the transport forgets its channel; an empty message then means
-     * that there is no answer, since the client took the request back. The peer may be closed from within. */
+     * that there is no answer, since the client took the request back. The peer may be closed from within such a last one,
+     * not from within another. */
     void (*send)(void *ud, struct al_mcp_request *about, struct al_str message, bool last);
 };
 
@@ -70,6 +71,7 @@ struct al_mcp_peer {
     size_t n_requests;
     struct al_mcp_question *questions; /* asked of it, unanswered */
     struct al_mcp_subscription *subscriptions;
+    struct al_mcp_roots *roots; /* NULL: they are not the workspace */
 };
 
 /* A request of the client in flight. */
@@ -173,10 +175,24 @@ void al_mcp_end_questions(struct al_mcp_question *questions, const char *why);
 void al_mcp_drop_questions(struct al_mcp_peer *p, const struct al_mcp_request *r, const char *why);
 void al_mcp_drop_all_questions(struct al_mcp *m, const char *why);
 
+/* --- approvals (approval.c) --- */
+/* Asks the client's user; run: about the `uses` of a script, else about a call. ask->answer comes once. *request is the request that the work answers, where it keeps it: it
+ * becomes NULL while there is none, and then the one that came back. */
+void al_mcp_approve(struct al_mcp_request **request, bool run, const struct al_ask *ask);
+
+/* --- the client's roots as the workspace (roots.c) --- */
+void al_mcp_roots_begin(struct al_mcp_peer *p); /* the client is ready */
+void al_mcp_roots_changed(struct al_mcp_peer *p);
+void al_mcp_roots_free(struct al_mcp_peer *p);
+/* True: the workspace is not known yet, and al_mcp_tools_call_again follows. */
+bool al_mcp_roots_wait(struct al_mcp_request *r);
+char *al_mcp_root_path(struct al_str uri); /* of a file URI; malloc'ed, NULL: none */
+
 /* --- handlers (message.c has the table) --- */
 typedef void al_mcp_handler(struct al_mcp_request *r, const struct al_json *params);
 al_mcp_handler al_mcp_initialize, al_mcp_discover, al_mcp_ping, al_mcp_set_level;
 al_mcp_handler al_mcp_tools_list, al_mcp_tools_call;
+void al_mcp_tools_call_again(struct al_mcp_request *r); /* with the params that it keeps */
 al_mcp_handler al_mcp_resources_list, al_mcp_resources_templates, al_mcp_resources_read;
 al_mcp_handler al_mcp_resources_subscribe, al_mcp_resources_unsubscribe, al_mcp_listen;
 al_mcp_handler al_mcp_complete;

@@ -81,11 +81,11 @@ static void copy_client(struct al_mcp_client *to, const struct al_mcp_client *fr
 
 /* --- the versions --- */
 
-static void put_versions(struct al_jw *w, bool all)
+static void put_versions(struct al_jw *w)
 {
     al_jw_arr(w);
     al_jw_strz(w, MODERN);
-    for (size_t i = N_OLDER; all && i > 0; i--)
+    for (size_t i = N_OLDER; i > 0; i--)
         al_jw_strz(w, older[i - 1]);
     al_jw_end(w);
 }
@@ -97,7 +97,7 @@ static void fail_version(struct al_mcp_request *r, struct al_str asked)
     al_jw_init(&w, &data);
     al_jw_obj(&w);
     al_jw_key(&w, "supported");
-    put_versions(&w, true);
+    put_versions(&w);
     al_jw_kstr(&w, "requested", al_utf8_head(asked, 64));
     al_jw_end(&w);
     al_mcp_fail(r, AL_RPC_UNSUPPORTED_VERSION, al_buf_str(&data),
@@ -160,8 +160,12 @@ static int read_client(struct al_mcp_request *r, const struct al_json *params)
     bool named = al_json_get(meta, META "protocolVersion") != NULL;
     bool modern_only = p->client.modern || strcmp(r->method, "server/discover") == 0 ||
                        strcmp(r->method, "subscriptions/listen") == 0;
-    if (named || modern_only)
-        return read_modern(r, meta);
+    if (named || modern_only) {
+        int known = read_modern(r, meta);
+        if (known == 0 && r->client.elicit_form)
+            al_core_set_can_ask(p->mcp->core, true);
+        return known;
+    }
     copy_client(&r->client, &p->client);
     return 0;
 }
@@ -206,6 +210,8 @@ void al_mcp_initialize(struct al_mcp_request *r, const struct al_json *params)
     snprintf(p->client.version, sizeof p->client.version, "%s",
              agree(al_json_get_text(params, "protocolVersion")));
     read_capabilities(&p->client, al_json_get(params, "capabilities"));
+    if (p->client.elicit_form)
+        al_core_set_can_ask(p->mcp->core, true); /* so that guides say how to be approved */
     autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE),
                           capabilities = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
     al_mcp_capabilities(p->mcp, false, &capabilities);
@@ -234,7 +240,7 @@ void al_mcp_discover(struct al_mcp_request *r, const struct al_json *params)
     al_jw_init(&w, &out);
     al_jw_obj(&w);
     al_jw_key(&w, "supportedVersions");
-    put_versions(&w, false);
+    put_versions(&w);
     al_jw_kraw(&w, "capabilities", al_buf_str(&capabilities));
     al_jw_kstrz(&w, "instructions", instructions);
     al_mcp_put_caching(&w, r);
@@ -302,6 +308,22 @@ static void dispatch(struct al_mcp_request *r, const struct al_json *params)
     al_mcp_fail(r, AL_RPC_METHOD_NOT_FOUND, nothing, "no such method: %.*s", AL_FMT(al_buf_str(&shown)));
 }
 
+/* What the configuration has to say about itself goes to the client's log: a person reads that, and no model
+ * pays. */
+static void tell_config(struct al_mcp_peer *p)
+{
+    const char *const *notices;
+    size_t n = al_config_notices(al_core_config(p->mcp->core), &notices);
+    for (size_t i = 0; i < n && !p->closing; i++) {
+        autobuf struct al_buf data = AL_BUF_INIT(16384);
+        struct al_jw w;
+        al_jw_init(&w, &data);
+        al_jw_strz(&w, notices[i]);
+        if (!al_buf_failed(&data))
+            al_mcp_log(p, NULL, AL_MCP_WARNING, "config", al_buf_str(&data));
+    }
+}
+
 static void take_notification(struct al_mcp_peer *p, const struct al_rpc *rpc)
 {
     if (al_str_is(rpc->method, "notifications/cancelled")) {
@@ -311,8 +333,12 @@ static void take_notification(struct al_mcp_peer *p, const struct al_rpc *rpc)
             al_mcp_cancel(r);
     } else if (al_str_is(rpc->method, "notifications/initialized")) {
         p->initialized = true;
-    } else if (al_str_is(rpc->method, "notifications/roots/list_changed") && p->mcp->relay) {
-        al_mcp_relay_roots_changed(p->mcp->relay);
+        tell_config(p);
+        al_mcp_roots_begin(p);
+    } else if (al_str_is(rpc->method, "notifications/roots/list_changed")) {
+        al_mcp_roots_changed(p);
+        if (p->mcp->relay)
+            al_mcp_relay_roots_changed(p->mcp->relay);
     }
 }
 

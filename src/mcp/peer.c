@@ -45,6 +45,7 @@ static void peer_free(struct al_mcp_peer *p)
             break;
         }
     al_mcp_free_subscriptions(p);
+    al_mcp_roots_free(p);
     free(p->client.capabilities);
     free(p);
 }

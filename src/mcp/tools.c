@@ -118,6 +118,7 @@ struct work {
     struct al_mcp *mcp;
     struct al_mcp_request *request;
     struct al_call *call;
+    bool is_run;
 };
 
 static void put_text(struct al_jw *w, const struct al_call *call, size_t max_chars)
@@ -202,17 +203,25 @@ static void cancel_work(void *ud)
         al_call_cancel(work->call);
 }
 
-static void start_call(struct al_mcp_request *r, struct al_str name, const struct al_json *args)
+static void on_ask(void *ud, const struct al_ask *ask)
+{
+    struct work *work = ud;
+    al_mcp_approve(&work->request, work->is_run, ask);
+}
+
+static void start_call(struct al_mcp_request *r, const struct al_tool *tool, const struct al_json *args)
 {
     struct work *work = al_xcalloc(1, sizeof *work);
     work->mcp = r->peer->mcp;
     work->request = r;
+    work->is_run = tool == &al_tool_js_run || tool == &al_tool_execute;
     r->work = work;
     r->cancel = cancel_work;
     struct al_call_spec spec = {
-        .tool = name,
+        .tool = al_str_of(tool->name),
         .args_json = args ? args->raw : AL_STR("{}"),
         .origin = AL_ORIGIN_MCP,
+        .ask = r->client.elicit_form ? on_ask : NULL,
         .progress = on_progress,
         .done = on_done,
         .ud = work,
@@ -224,13 +233,15 @@ void al_mcp_tools_call(struct al_mcp_request *r, const struct al_json *params)
 {
     struct al_mcp *m = r->peer->mcp;
     struct al_str name = al_json_get_text(params, "name");
+    if (al_mcp_roots_wait(r))
+        return;
     const struct al_tool *tool = name.n ? al_core_tool(m->core, name) : NULL;
     if (!al_json_is_string(al_json_get(params, "name"))) {
         al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "\"params.name\", the tool's name, is missing");
         return;
     }
     if (tool && al_mcp_offers(m, tool)) {
-        start_call(r, name, al_json_get(params, "arguments"));
+        start_call(r, tool, al_json_get(params, "arguments"));
         return;
     }
     if (m->relay && al_mcp_relay_tool(m->relay, r, params))
@@ -238,4 +249,14 @@ void al_mcp_tools_call(struct al_mcp_request *r, const struct al_json *params)
     autobuf struct al_buf shown = AL_BUF_INIT(1024);
     al_text_visible(&shown, al_utf8_head(name, 64), false);
     al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "unknown tool: %.*s", AL_FMT(al_buf_str(&shown)));
+}
+
+void al_mcp_tools_call_again(struct al_mcp_request *r)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(8 * (size_t)AL_MCP_MAX_MESSAGE);
+    const struct al_json *params = NULL;
+    struct al_err ignored; /* it was read before */
+    if (r->params_n && al_json_parse(&arena, (struct al_str){r->params, r->params_n}, &params, &ignored) < 0)
+        params = NULL;
+    al_mcp_tools_call(r, params);
 }

@@ -101,7 +101,7 @@ static const struct error_row error_rows[] = {
      ""},
     {"state", "state.big = 'x'.repeat(3000); return 'kept';", NULL, AL_STATE_LIMIT, "\nkept\n",
      "forge.state.maxTotalBytes"},
-    {"approval", "await tools.put({name: 'a'});", NULL, AL_APPROVAL_REQUIRED, "put", "call put directly"},
+    {"approval", "await tools.put({name: 'a'});", NULL, AL_APPROVAL_REQUIRED, "put", "put --allow-write into"},
     {"no tool", "await tools.ecko({v: 1});", NULL, AL_TOOL_NOT_FOUND, "ecko", "echo"},
     {"no schema", "await tools.echo({v: 1, w: 2});", NULL, AL_TOOL_INPUT_INVALID, "w", "tools.describe"},
     {"failed", "await tools.fail({});", NULL, AL_TOOL_ERROR, "it went wrong", "try another way"},
