@@ -1,0 +1,262 @@
+/*
+ * Questions of servers to the client. A server of the older era asks while it works; each question goes to
+ * the client at once, or, when that is a modern one, one after the other, each with an answer
+ * "input_required" and a retry. A server of the newer era asks by its result; an older client is asked for
+ * all of it, and the request is sent again.
+ */
+#include "mcp/relay_int.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+
+/* How often a modern server may ask anew about one request. */
+#define MAX_ROUNDS 10
+
+static const struct al_str nothing = {"", 0};
+
+/* Lives until the answer, which may come after the work's end. */
+struct al_relay_approval {
+    struct al_relay_work *work;     /* NULL: it has ended */
+    struct al_mcp_request *request; /* al_mcp_approve keeps it up to date */
+    void (*answer)(void *ud, enum al_approval approval);
+    void *ud;
+};
+
+static void question_free(struct al_relay_question *q)
+{
+    free(q->key);
+    free(q->method);
+    free(q->params);
+    free(q);
+}
+
+static void unlink_question(struct al_relay_question *q)
+{
+    struct al_relay_work *w = q->work;
+    for (struct al_relay_question **at = &w->questions; *at; at = &(*at)->next)
+        if (*at == q) {
+            *at = q->next;
+            w->n_questions--;
+            break;
+        }
+    q->work = NULL;
+}
+
+static void refuse(struct al_question_reply *reply, int code, const char *why)
+{
+    if (reply)
+        al_question_refuse(reply, code, al_str_of(why));
+}
+
+/* What was asked of the client stays so, and its answer will find nobody; what was not is refused. */
+void al_relay_drop_questions(struct al_relay_work *w)
+{
+    if (w->approval)
+        w->approval->work = NULL;
+    while (w->questions) {
+        struct al_relay_question *q = w->questions;
+        unlink_question(q);
+        if (q->asked)
+            continue;
+        refuse(q->reply, AL_RPC_INTERNAL_ERROR, "the request is over");
+        question_free(q);
+    }
+}
+
+/* --- approvals --- */
+
+static void come_back(struct al_relay_work *w, struct al_mcp_request *current);
+
+static void on_approval(void *ud, enum al_approval approval)
+{
+    struct al_relay_approval held = *(struct al_relay_approval *)ud;
+    free(ud);
+    if (held.work) {
+        held.work->approval = NULL;
+        if (held.work->modern)
+            come_back(held.work, held.request);
+    }
+    held.answer(held.ud, approval);
+}
+
+void al_relay_approve(void *ud, const struct al_ask *ask)
+{
+    struct al_relay_work *w = ud;
+    if (!w->r) {
+        ask->answer(ask->ud, AL_APPROVAL_DENY);
+        return;
+    }
+    struct al_relay_approval *held = al_xcalloc(1, sizeof *held);
+    struct al_ask wrapped = *ask;
+    held->work = w;
+    held->request = w->r;
+    held->answer = ask->answer;
+    held->ud = ask->ud;
+    wrapped.answer = on_approval;
+    wrapped.ud = held;
+    w->approval = held;
+    if (w->modern) {
+        w->away = true;
+        w->r = NULL;
+    }
+    al_mcp_approve(&held->request, false, &wrapped);
+}
+
+/* --- rounds of a modern server --- */
+
+static void round_answered(struct al_relay_work *w, const struct al_relay_question *q,
+                           const struct al_json *result, const char *failure)
+{
+    if (!result) {
+        autobuf struct al_buf text = AL_BUF_INIT(4096);
+        al_buf_addf(&text, "the server %s asked for %s, which has no answer: %s", al_relay_name(w->server),
+                    q->method, failure);
+        al_relay_end_error(w, AL_RPC_INTERNAL_ERROR, al_buf_str(&text), nothing);
+        return;
+    }
+    struct al_jw jw;
+    autobuf struct al_buf key = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
+    al_jw_init(&jw, &key);
+    al_jw_strz(&jw, q->key);
+    if (w->responses.n)
+        al_buf_addc(&w->responses, ',');
+    al_buf_add_str(&w->responses, al_buf_str(&key));
+    al_buf_addc(&w->responses, ':');
+    al_buf_add_str(&w->responses, result->raw);
+    if (w->n_questions == 0)
+        w->again(w);
+}
+
+/* --- one question --- */
+
+static void ask(struct al_relay_work *w, struct al_relay_question *q);
+
+static struct al_relay_question *not_asked(const struct al_relay_work *w)
+{
+    struct al_relay_question *q = w->questions;
+    while (q && q->asked)
+        q = q->next;
+    return q;
+}
+
+/* A modern client takes one at a time. */
+static void ask_next(struct al_relay_work *w)
+{
+    struct al_relay_question *q = not_asked(w);
+    if (q)
+        ask(w, q);
+}
+
+static void come_back(struct al_relay_work *w, struct al_mcp_request *current)
+{
+    w->away = false;
+    al_relay_work_go_on(w, current);
+    if (w->end != AL_RELAY_OPEN)
+        al_relay_end_kept(w);
+    else if (current)
+        ask_next(w);
+    else
+        al_relay_work_cancel(w);
+}
+
+static void on_answered(void *ud, struct al_mcp_request *current, const struct al_json *result,
+                        const char *failure)
+{
+    struct al_relay_question *q = ud;
+    struct al_relay_work *w = q->work;
+    struct al_question_reply *reply = q->reply;
+    if (w)
+        unlink_question(q);
+    if (w && !reply)
+        round_answered(w, q, result, failure);
+    else if (w && w->modern)
+        come_back(w, current);
+    question_free(q);
+    if (reply && result)
+        al_question_answer(reply, result->raw);
+    else
+        refuse(reply, AL_RPC_INTERNAL_ERROR, failure);
+}
+
+static void ask(struct al_relay_work *w, struct al_relay_question *q)
+{
+    struct al_mcp_request *r = w->r;
+    struct al_mcp_ask a = {
+        .key = q->key,
+        .method = q->method,
+        .params = {q->params, q->params_n},
+        .answered = on_answered,
+        .ud = q,
+    };
+    q->asked = true;
+    if (w->modern) {
+        w->away = true;
+        w->r = NULL;
+    }
+    al_mcp_ask(r, &a);
+}
+
+static struct al_relay_question *question_new(struct al_relay_work *w, struct al_str key,
+                                              struct al_str method, struct al_str params)
+{
+    struct al_relay_question *q = al_xcalloc(1, sizeof *q);
+    struct al_relay_question **at = &w->questions;
+    q->work = w;
+    q->key = al_xdup(key.p, key.n);
+    q->method = al_xdup(method.p, method.n);
+    q->params = al_xdup(params.p, params.n);
+    q->params_n = params.n;
+    while (*at)
+        at = &(*at)->next;
+    *at = q;
+    w->n_questions++;
+    return q;
+}
+
+void al_relay_question(struct al_relay_work *w, struct al_str method, struct al_str params,
+                       struct al_question_reply *reply)
+{
+    char name[64], key[40];
+    snprintf(name, sizeof name, "%.*s", method.n < sizeof name ? (int)method.n : 0, method.p ? method.p : "");
+    if (!w->relay || w->cancelled || w->end != AL_RELAY_OPEN || (!w->r && !w->away)) {
+        refuse(reply, AL_RPC_INTERNAL_ERROR, "the request is over");
+    } else if (!al_mcp_can_ask(&w->client, name, params)) {
+        refuse(reply, AL_RPC_METHOD_NOT_FOUND, "the client does not take this question");
+    } else if (w->n_questions >= AL_MCP_MAX_QUESTIONS) {
+        refuse(reply, AL_RPC_INTERNAL_ERROR, "too many questions are open already");
+    } else {
+        snprintf(key, sizeof key, "question%u", ++w->n_asked);
+        struct al_relay_question *q = question_new(w, al_str_of(key), method, params);
+        q->reply = reply;
+        if (!w->away)
+            ask(w, q);
+    }
+}
+
+void al_relay_round(struct al_relay_work *w, const struct al_relay_asked *asked)
+{
+    if (w->n_rounds++ >= MAX_ROUNDS) {
+        al_relay_end_error(w, AL_RPC_INTERNAL_ERROR, AL_STR("the server asks for input without an end"),
+                           nothing);
+        return;
+    }
+    al_buf_clear(&w->responses);
+    free(w->state);
+    w->state = asked->state.n ? al_xdup(asked->state.p, asked->state.n) : NULL;
+    if (!asked->requests || !asked->requests->n) {
+        w->again(w);
+        return;
+    }
+    al_json_each(e, asked->requests)
+    {
+        const struct al_json *params = al_json_get(e, "params");
+        question_new(w, e->key, al_json_get_text(e, "method"), params ? params->raw : nothing);
+    }
+    /* Any of them may be refused at once, which ends the work and with it the questions that were not asked.
+     */
+    struct al_mcp_relay *relay = w->relay;
+    struct al_relay_question *q;
+    while (al_relay_lives(relay, w) && (q = not_asked(w)))
+        ask(w, q);
+}

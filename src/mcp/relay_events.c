@@ -1,0 +1,85 @@
+/* What servers tell by themselves, on its way to the clients that want to know. */
+#include "mcp/relay_int.h"
+
+static const struct al_str nothing = {"", 0};
+
+static struct al_relay_server *server_of(struct al_mcp_relay *relay, const struct al_upstream *s)
+{
+    for (size_t i = 0; i < relay->n; i++)
+        if (relay->servers[i].upstream == s)
+            return &relay->servers[i];
+    return NULL;
+}
+
+/* A server of the older era does not say what a message is about. The request of this client that the server
+ * works on is a good guess, and over HTTP the way on which the message surely arrives. */
+static struct al_relay_work *work_of(const struct al_mcp_relay *relay, const struct al_mcp_peer *p,
+                                     const struct al_relay_server *s)
+{
+    for (struct al_relay_work *w = relay->works; w; w = w->next)
+        if (w->r && w->r->peer == p && w->server == s && (w->sent || w->call))
+            return w;
+    return NULL;
+}
+
+static void tell_message(struct al_mcp_relay *relay, const struct al_relay_server *s, struct al_str params)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(16u << 20);
+    const struct al_json *v;
+    if (al_json_parse(&arena, params, &v, NULL) < 0)
+        return;
+    enum al_mcp_level level = al_mcp_level_of(al_json_get_text(v, "level"));
+    for (struct al_mcp_peer *p = relay->mcp->peers, *next; p && level < AL_MCP_NO_LOG; p = next) {
+        next = p->next;
+        struct al_relay_work *w = work_of(relay, p, s);
+        if (w)
+            al_relay_message(w, params);
+        else if (p->initialized && !p->client.modern && level >= p->client.level)
+            al_mcp_notify(p, NULL, "notifications/message", params);
+    }
+}
+
+/* To every client of the older era: the newer one has no notifications that are about nothing. */
+static void tell_all(struct al_mcp_relay *relay, const char *method, struct al_str params)
+{
+    for (struct al_mcp_peer *p = relay->mcp->peers, *next; p; p = next) {
+        next = p->next;
+        if (p->initialized && !p->client.modern)
+            al_mcp_notify(p, NULL, method, params);
+    }
+}
+
+static void tell_updated(struct al_mcp_relay *relay, struct al_str params)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(1u << 20);
+    const struct al_json *v;
+    if (al_json_parse(&arena, params, &v, NULL) < 0)
+        return;
+    struct al_str uri = al_json_get_text(v, "uri");
+    if (uri.n)
+        al_mcp_changed(relay->mcp, "notifications/resources/updated", uri, params);
+}
+
+void al_relay_notification(void *ud, struct al_upstream *upstream, struct al_str method, struct al_str params)
+{
+    static const char *const changes[] = {"notifications/tools/list_changed",
+                                          "notifications/prompts/list_changed",
+                                          "notifications/resources/list_changed"};
+    struct al_mcp_relay *relay = ud;
+    struct al_relay_server *s = server_of(relay, upstream);
+    if (!s)
+        return;
+    if (al_str_is(method, "notifications/message")) {
+        tell_message(relay, s, params);
+    } else if (al_str_is(method, "notifications/resources/updated")) {
+        tell_updated(relay, params);
+    } else if (al_str_is(method, "notifications/elicitation/complete")) {
+        tell_all(relay, "notifications/elicitation/complete", params);
+    } else {
+        for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+            if (al_str_is(method, changes[i])) {
+                s->settled = false;
+                al_mcp_changed(relay->mcp, changes[i], nothing, nothing);
+            }
+    }
+}

@@ -1,0 +1,237 @@
+/*
+ * Shared by the files of the relay only. Each request of a client that goes to upstream servers is one
+ * al_relay_work: relay_work.c keeps its life, relay_list.c, relay_tool.c and relay_request.c are what it can
+ * be.
+ */
+#ifndef AL_MCP_RELAY_INT_H
+#define AL_MCP_RELAY_INT_H
+
+#include "mcp/mcp_int.h"
+#include "mcp/relay_pure.h"
+
+struct al_relay_work;
+struct al_relay_approval;
+
+/* URIs that were seen in lists, as hashes: which server to ask first. Bounded; what does not fit is asked in
+ * order. */
+#define AL_RELAY_URIS_MAX (1u << 16) /* a power of 2 */
+#define AL_RELAY_TEMPLATES_MAX 1024
+struct al_relay_uri {
+    uint64_t hash; /* 0: free */
+    uint32_t server;
+};
+struct al_relay_template {
+    char *head;
+    size_t server;
+};
+
+/* A resource that clients want to hear of. */
+#define AL_RELAY_MAX_WATCHED 4096
+struct al_relay_watched {
+    struct al_relay_watched *next;
+    struct al_mcp_relay *relay;
+    char *uri;
+    size_t server, tried; /* index; how many were asked */
+    bool wanted;          /* while the set is compared */
+    bool told;            /* an older server knows that we want to hear of it */
+    struct al_upstream_call
+        *sent; /* resources/subscribe under way, or a modern server's subscriptions/listen */
+};
+
+struct al_relay_server {
+    struct al_upstream *upstream;
+    bool settled;  /* tools that its catalogue lacks are none that can be called: asked for once */
+    bool levelled; /* it was told how much to log */
+};
+
+/* Waits for a server; without a relay when that has gone meanwhile. */
+struct al_relay_wait {
+    struct al_relay_wait *next;
+    struct al_mcp_relay *relay;
+    struct al_relay_work *work; /* NULL: of the relay itself, or of a work that has ended */
+    struct al_relay_server *server;
+    void (*then)(struct al_relay_wait *wait, const struct al_err *err);
+};
+
+struct al_mcp_relay {
+    struct al_mcp *mcp;
+    struct al_relay_server *servers;
+    size_t n;
+    struct al_relay_work *works; /* newest first */
+    struct al_relay_wait *waits;
+    enum al_mcp_level level; /* the least that any client wants; AL_MCP_NO_LOG: nobody said */
+    struct al_relay_uri *uris;
+    size_t n_uris;
+    struct al_relay_template templates[AL_RELAY_TEMPLATES_MAX];
+    size_t n_templates;
+    struct al_relay_watched *watched;
+    size_t n_watched;
+    bool started; /* all servers were asked to start */
+};
+
+/* A question of a server, on its way to the client. */
+struct al_relay_question {
+    struct al_relay_question *next;
+    struct al_relay_work *work; /* NULL: it has ended */
+    char *key, *method, *params;
+    size_t params_n;
+    bool asked;                      /* else it waits for the one before */
+    struct al_question_reply *reply; /* of a server of the older era */
+};
+
+/* What has come before there was a request to answer. */
+enum al_relay_end {
+    AL_RELAY_OPEN,
+    AL_RELAY_RESULT,
+    AL_RELAY_FAILURE,
+};
+
+struct al_relay_work {
+    struct al_mcp_relay *relay; /* NULL: it has gone */
+    struct al_relay_work *next;
+    struct al_mcp_request
+        *r; /* NULL while a modern client is away, to come back with an answer, or has gone */
+    struct al_mcp_client client; /* a copy of the request's */
+    bool modern;                 /* the client; of the server al_relay_modern tells */
+    bool away, cancelled;
+    bool starting;   /* the core is making the call */
+    double progress; /* the last that was told */
+    enum al_relay_end end;
+    struct al_buf kept; /* the result, or the error's message */
+    struct al_buf kept_data;
+    int kept_code;
+
+    struct al_relay_server *server; /* that works on it now */
+    struct al_upstream_call *sent;
+    struct al_call *call;
+    struct al_relay_question *questions;
+    struct al_relay_approval *approval; /* that a person is asked for */
+    unsigned n_questions, n_asked;
+
+    /* What a server of the newer era has asked, for a client of the older. */
+    unsigned n_rounds;
+    struct al_buf responses;                /* members of inputResponses so far */
+    char *state;                            /* requestState, JSON */
+    void (*again)(struct al_relay_work *w); /* sends it once more, with them */
+
+    /* The answer of the server: a result or an error object, both read, or why there is none. */
+    void (*answered)(struct al_relay_work *w, const struct al_json *result);
+    void (*failed)(struct al_relay_work *w, const struct al_json *failure);
+    void (*lost)(struct al_relay_work *w, const struct al_err *err);
+
+    /* A list. */
+    const char *member, *method;
+    char *ours; /* our entries, before theirs */
+    size_t ours_n;
+    size_t at;          /* index of the server */
+    char *cursor;       /* NULL: its first page */
+    bool cursor_given;  /* by the client: an error about it is the client's */
+    struct al_buf page; /* the server's, while its catalogue is fetched */
+
+    /* A tool, or a request that goes to one of several servers. */
+    size_t preferred, n_tried; /* index; how many were asked */
+    bool fixed;                /* only the preferred one can have it */
+    char *own_method;
+    char *target;     /* what it is about there: a tool's or prompt's name as its server has it */
+    char *registered; /* the tool's name in our registry */
+    char *wanted;     /* the name with us */
+    unsigned n_pages, n_waits;
+    int first_code; /* of the error that is in kept, the one to tell when no server has it */
+};
+
+/* --- the relay (relay.c) --- */
+bool al_relay_modern(const struct al_relay_server *s); /* the server speaks 2026-07-28 or later */
+/* Whether it may know this part of the protocol ("prompts"); true also when that is not known yet. */
+bool al_relay_may_have(const struct al_relay_server *s, const char *capability);
+struct al_relay_server *al_relay_find(struct al_mcp_relay *relay, struct al_str name);
+const char *al_relay_name(const struct al_relay_server *s);
+/* Calls then, later, once the server can be used, or cannot. work may be NULL. */
+struct al_relay_wait *al_relay_wait_for(struct al_mcp_relay *relay, struct al_relay_server *s,
+                                        struct al_relay_work *work,
+                                        void (*then)(struct al_relay_wait *wait, const struct al_err *err));
+/* The same, once its catalogue was fetched anew. */
+struct al_relay_wait *al_relay_refresh(struct al_mcp_relay *relay, struct al_relay_server *s,
+                                       struct al_relay_work *work,
+                                       void (*then)(struct al_relay_wait *wait, const struct al_err *err));
+/* Starts all servers, the first time: their starts go side by side while the first is asked. */
+void al_relay_start_all(struct al_mcp_relay *relay);
+/* Before a request goes to the server: it learns how much to log. */
+void al_relay_send_level(struct al_mcp_relay *relay, struct al_relay_server *s);
+/* A client wants log messages from this level on: the servers are told at their next request. */
+void al_relay_want_level(struct al_mcp_relay *relay, enum al_mcp_level level);
+/* Logs to the client of a work why a server is left out. */
+void al_relay_tell_lost(struct al_relay_work *w, const struct al_relay_server *s, const struct al_err *err);
+const char *al_relay_level_name(enum al_mcp_level level);
+
+/* --- resources that are watched (relay_watch.c) --- */
+/* A client has subscribed by a request of its own, which the server has taken; or took that back. */
+void al_relay_note_watched(struct al_mcp_relay *relay, struct al_str uri, struct al_relay_server *s, bool on);
+bool al_relay_is_watched(const struct al_mcp_relay *relay, struct al_str uri); /* by any client */
+void al_relay_watch_free(struct al_mcp_relay *relay);
+
+/* --- what comes of servers by itself (relay_events.c) --- */
+void al_relay_notification(void *ud, struct al_upstream *s, struct al_str method, struct al_str params);
+
+/* --- which server a URI is of (relay_uris.c) --- */
+void al_relay_learn_uri(struct al_mcp_relay *relay, struct al_str uri, size_t server);
+void al_relay_learn_template(struct al_mcp_relay *relay, struct al_str uri_template, size_t server);
+size_t al_relay_server_of_uri(const struct al_mcp_relay *relay, struct al_str uri); /* relay->n: not known */
+void al_relay_uris_free(struct al_mcp_relay *relay);
+
+/* --- works (relay_work.c) --- */
+struct al_relay_work *al_relay_work_new(struct al_mcp_relay *relay, struct al_mcp_request *r);
+/* The request that it answers now; NULL: none. */
+void al_relay_work_go_on(struct al_relay_work *w, struct al_mcp_request *r);
+void al_relay_work_cancel(struct al_relay_work *w);
+bool al_relay_lives(const struct al_mcp_relay *relay, const struct al_relay_work *w);
+/* The relay goes: what still runs of works ends in silence. */
+void al_relay_works_orphan(struct al_mcp_relay *relay);
+void al_relay_work_free(struct al_relay_work *w);
+/* The end of a work, exactly one of the four; it is gone then (or, while its client is away, as good as). */
+void al_relay_end_result(struct al_relay_work *w, struct al_str result);
+void al_relay_end_error(struct al_relay_work *w, int code, struct al_str message, struct al_str data);
+void al_relay_end_err(struct al_relay_work *w,
+                      const struct al_err *err); /* a JSON-RPC error with our code and hint */
+void al_relay_end_kept(struct al_relay_work *w); /* the client has come back */
+/* Sends to w->server; w->answered, w->failed or w->lost follows. given: params, and what is replaced in them.
+ */
+void al_relay_send(struct al_relay_work *w, const char *method, const struct al_relay_params *given);
+/* The client's params as they go to the server: with what it says of itself, and the answers of a round. */
+void al_relay_params_of(struct al_relay_work *w, struct al_relay_params *p, struct al_buf *out);
+/* The server's result or error, in the client's words, as the end; or a round of questions first. */
+void al_relay_pass_result(struct al_relay_work *w, const struct al_json *result, const char *method);
+void al_relay_pass_failure(struct al_relay_work *w, const struct al_json *failure);
+/* Notifications of the server about it, as they came. */
+void al_relay_progress(struct al_relay_work *w, struct al_str params);
+void al_relay_message(struct al_relay_work *w, struct al_str params);
+/* al_call_spec.progress of a tool: {"completed","total"?,"note"?}. */
+void al_relay_call_progress(void *ud, struct al_str json);
+
+/* --- questions (relay_ask.c) --- */
+void al_relay_question(struct al_relay_work *w, struct al_str method, struct al_str params,
+                       struct al_question_reply *reply);
+/* A round: all that a modern server asks, of a client of the older era; then w->again. */
+void al_relay_round(struct al_relay_work *w, const struct al_relay_asked *asked);
+/* al_call_spec.ask of a tool; ud is the work. */
+void al_relay_approve(void *ud, const struct al_ask *ask);
+void al_relay_drop_questions(struct al_relay_work *w);
+
+/* --- tools (relay_tool.c) --- */
+/* The name that a server's tool has with us. */
+enum al_relay_tool {
+    AL_RELAY_TOOL_NONE,    /* its catalogue lacks it */
+    AL_RELAY_TOOL_OFFERED, /* can be called */
+    AL_RELAY_TOOL_HIDDEN,  /* forbidden, or one of ours has its name */
+};
+enum al_relay_tool al_relay_tool_name(struct al_mcp_relay *relay, const struct al_relay_server *s,
+                                      struct al_str tool, char out[AL_RELAY_NAME_MAX + 1]);
+
+/* --- prompts (relay_prompt.c) --- */
+/* Finds the prompt that has this name with us, then al_relay_send_own. */
+void al_relay_find_prompt(struct al_relay_work *w, struct al_str name);
+
+/* --- requests (relay_request.c) --- */
+/* Sends the work's own request to w->server, with w->target in the place of the name, unless that is NULL. */
+void al_relay_send_own(struct al_relay_work *w);
+
+#endif

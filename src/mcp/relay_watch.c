@@ -1,0 +1,224 @@
+/*
+ * Resources that clients want to hear of. What all clients want together is compared with what the servers
+ * were told: to one of the older era goes resources/subscribe, to a newer one subscriptions/listen, which
+ * stays open. An older client's own request is passed on as it is (relay_request.c) and only noted here.
+ */
+#include "mcp/relay_int.h"
+
+#include "base/mem.h"
+
+static struct al_relay_watched *find_watched(const struct al_mcp_relay *relay, struct al_str uri)
+{
+    struct al_relay_watched *x = relay->watched;
+    while (x && !al_str_is(uri, x->uri))
+        x = x->next;
+    return x;
+}
+
+static struct al_relay_watched *watched_new(struct al_mcp_relay *relay, struct al_str uri)
+{
+    struct al_relay_watched *x = al_xcalloc(1, sizeof *x);
+    x->relay = relay;
+    x->uri = al_xdup(uri.p, uri.n);
+    x->server = relay->n == 1 ? 0 : al_relay_server_of_uri(relay, uri);
+    x->next = relay->watched;
+    relay->watched = x;
+    relay->n_watched++;
+    return x;
+}
+
+static void watched_free(struct al_relay_watched *x)
+{
+    for (struct al_relay_watched **at = &x->relay->watched; *at; at = &(*at)->next)
+        if (*at == x) {
+            *at = x->next;
+            x->relay->n_watched--;
+            break;
+        }
+    free(x->uri);
+    free(x);
+}
+
+static void put_uri(struct al_buf *out, const char *uri, bool listen)
+{
+    struct al_jw jw;
+    al_jw_init(&jw, out);
+    al_jw_obj(&jw);
+    if (listen) {
+        al_jw_key(&jw, "notifications");
+        al_jw_obj(&jw);
+        al_jw_key(&jw, "resourceSubscriptions");
+        al_jw_arr(&jw);
+        al_jw_strz(&jw, uri);
+        al_jw_end(&jw);
+        al_jw_end(&jw);
+    } else {
+        al_jw_kstrz(&jw, "uri", uri);
+    }
+    al_jw_end(&jw);
+}
+
+/* --- one resource --- */
+
+static void begin(struct al_relay_watched *x);
+
+/* It was let go meanwhile: the last callback frees it. */
+static bool is_dropped(struct al_relay_watched *x)
+{
+    if (x->relay)
+        return false;
+    free(x->uri);
+    free(x);
+    return true;
+}
+
+static void on_listened(void *ud, const struct al_upstream_answer *a)
+{
+    struct al_relay_watched *x = ud;
+    (void)a; /* the server has ended it, or died: a client that reads again learns what is new */
+    x->sent = NULL;
+    is_dropped(x);
+}
+
+static void on_subscribed(void *ud, const struct al_upstream_answer *a)
+{
+    struct al_relay_watched *x = ud;
+    x->sent = NULL;
+    if (is_dropped(x))
+        return;
+    x->told = a->result.n > 0;
+    if (x->told || x->relay->n < 2)
+        return;
+    if (++x->tried < x->relay->n) {
+        x->server = (x->server + 1) % x->relay->n;
+        begin(x);
+    }
+}
+
+static void on_server(struct al_relay_wait *wait, const struct al_err *err)
+{
+    /* The resource may be unwatched by now: it is found by what it is, not by a pointer. */
+    struct al_mcp_relay *relay = wait->relay;
+    for (struct al_relay_watched *x = relay->watched; x && !err; x = x->next) {
+        if (&relay->servers[x->server] != wait->server || x->sent || x->told)
+            continue;
+        autobuf struct al_buf params = AL_BUF_INIT(64u << 10);
+        bool listen = al_relay_modern(wait->server);
+        put_uri(&params, x->uri, listen);
+        struct al_upstream_request r = {
+            .method = listen ? "subscriptions/listen" : "resources/subscribe",
+            .params = al_buf_str(&params),
+            .done = listen ? on_listened : on_subscribed,
+            .ud = x,
+        };
+        x->sent = al_upstream_send(wait->server->upstream, &r);
+    }
+}
+
+static void begin(struct al_relay_watched *x)
+{
+    struct al_mcp_relay *relay = x->relay;
+    if (x->server >= relay->n)
+        x->server = 0;
+    al_relay_wait_for(relay, &relay->servers[x->server], NULL, on_server);
+}
+
+static void nobody_cares(void *ud, const struct al_upstream_answer *a)
+{
+    (void)ud;
+    (void)a;
+}
+
+static void end(struct al_relay_watched *x)
+{
+    struct al_upstream *s = x->relay->servers[x->server].upstream;
+    struct al_upstream_call *sent = x->sent;
+    if (x->told && al_upstream_state(s) == AL_UPSTREAM_READY) {
+        autobuf struct al_buf params = AL_BUF_INIT(64u << 10);
+        put_uri(&params, x->uri, false);
+        struct al_upstream_request r = {
+            .method = "resources/unsubscribe", .params = al_buf_str(&params), .done = nobody_cares};
+        al_upstream_send(s, &r);
+    }
+    if (!sent) {
+        watched_free(x);
+        return;
+    }
+    for (struct al_relay_watched **at = &x->relay->watched; *at; at = &(*at)->next)
+        if (*at == x) {
+            *at = x->next;
+            x->relay->n_watched--;
+            break;
+        }
+    x->relay = NULL;
+    al_upstream_cancel(sent);
+}
+
+/* --- all of them --- */
+
+static bool want(void *ud, struct al_str uri)
+{
+    struct al_mcp_relay *relay = ud;
+    struct al_relay_watched *x = find_watched(relay, uri);
+    if (!x && relay->n_watched < AL_RELAY_MAX_WATCHED) {
+        x = watched_new(relay, uri);
+        begin(x);
+    }
+    if (x)
+        x->wanted = true;
+    return true;
+}
+
+void al_mcp_relay_watch(struct al_mcp_relay *relay)
+{
+    for (struct al_relay_watched *x = relay->watched; x; x = x->next)
+        x->wanted = false;
+    if (relay->n && !relay->mcp->stopping)
+        al_mcp_watched(relay->mcp, want, relay);
+    for (struct al_relay_watched *x = relay->watched, *next; x; x = next) {
+        next = x->next;
+        if (!x->wanted)
+            end(x);
+    }
+}
+
+void al_relay_note_watched(struct al_mcp_relay *relay, struct al_str uri, struct al_relay_server *s, bool on)
+{
+    struct al_relay_watched *x = find_watched(relay, uri);
+    if (on && !x && relay->n_watched < AL_RELAY_MAX_WATCHED)
+        x = watched_new(relay, uri);
+    if (!x)
+        return;
+    x->server = (size_t)(s - relay->servers);
+    x->told = on && !al_relay_modern(s);
+    if (!on)
+        end(x);
+}
+
+struct search {
+    struct al_str uri;
+    bool found;
+};
+
+static bool is_it(void *ud, struct al_str uri)
+{
+    struct search *search = ud;
+    search->found |= al_str_eq(uri, search->uri);
+    return !search->found;
+}
+
+bool al_relay_is_watched(const struct al_mcp_relay *relay, struct al_str uri)
+{
+    struct search search = {.uri = uri};
+    al_mcp_watched(relay->mcp, is_it, &search);
+    return search.found;
+}
+
+void al_relay_watch_free(struct al_mcp_relay *relay)
+{
+    while (relay->watched) {
+        struct al_relay_watched *x = relay->watched;
+        x->told = false;
+        end(x);
+    }
+}
