@@ -57,6 +57,9 @@ static void move_to_end(struct al_call_core *c)
 /* Calls of one run, or direct ones, wait for each other. */
 static bool same_line(const struct al_call_core *a, const struct al_call_core *b)
 {
+    /* Relayed calls are a client's own, as if it spoke to the server: their order is its business. */
+    if (a->spec.relay || b->spec.relay)
+        return false;
     return a->serial && b->serial && strcmp(a->run_id, b->run_id) == 0;
 }
 
