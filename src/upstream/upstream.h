@@ -46,6 +46,16 @@ struct al_str al_upstream_instructions(const struct al_upstream *s);
 struct al_str al_upstream_log(const struct al_upstream *s);              /* the last 16 KiB of its standard error */
 const struct al_err *al_upstream_error(const struct al_upstream *s);     /* why it is not ready; code AL_OK: nothing */
 
+/* What doctor shows besides: how far it keeps to the protocol. Views, as long as nothing runs. */
+struct al_upstream_health {
+    uint64_t n_noise;     /* lines on its standard output that were no message */
+    const char *noise[10]; /* the first of them, visible and cut */
+    size_t n_noise_lines;
+    uint64_t n_late;      /* answers that nobody waited for: late, double or invented */
+    const char *warning;  /* of the last fetch of its tools; NULL: none */
+};
+void al_upstream_health(const struct al_upstream *s, struct al_upstream_health *ret);
+
 /* Starts it when needed; ready(ud, NULL) when requests can be sent, or the reason. Never from within the call. */
 void al_upstream_ready(struct al_upstream *s, void (*ready)(void *ud, const struct al_err *err), void *ud);
 /* Fetches the catalogue anew (all pages) and stores it; done as above. Called by itself at the first start, after
@@ -69,7 +79,9 @@ struct al_upstream_question {
 struct al_upstream_request {
     const char *method;
     struct al_str params; /* JSON object, or empty. Its _meta is passed on but for what belongs to this hop:
-                             progressToken and the names under io.modelcontextprotocol/, which are written anew */
+                             progressToken and the names under io.modelcontextprotocol/, which are written anew; with
+                             opts.relay a clientCapabilities there is kept for a modern server, since it tells what the
+                             one behind us can be asked */
     uint64_t timeout_ms;  /* 0: the server's; a progress notification starts it anew, up to 10 times as long in all */
     struct al_str log_level; /* modern servers: asks for log messages of this request; empty: none */
     /* All may be NULL but done. Without question, questions are refused. */
@@ -91,6 +103,9 @@ void al_upstream_notify(struct al_upstream *s, const char *method, struct al_str
  * servers. Called after our own handling (a changed tool list is fetched anew first). */
 struct al_upstream_listener {
     void (*notification)(void *ud, struct al_upstream *s, struct al_str method, struct al_str params);
+    /* With opts.relay: questions of an older server that belong to no request of ours (roots/list at its start). NULL:
+     * refused, and roots/list is answered with the workspace. */
+    void (*question)(void *ud, struct al_upstream *s, const struct al_upstream_question *q);
     void *ud;
 };
 void al_upstreams_listen(struct al_upstreams *u, const struct al_upstream_listener *listener); /* copied; one */
