@@ -30,7 +30,7 @@ void al_app_init(struct al_app *app)
     app->width = app->tty ? al_term_width(STDOUT_FILENO) : 0;
 }
 
-static void set_true(void *ud)
+void al_set_true(void *ud)
 {
     *(bool *)ud = true;
 }
@@ -40,10 +40,10 @@ static void close_core(struct al_app *app)
     if (!app->core)
         return;
     bool idle = false, stopped = false;
-    al_core_shutdown(app->core, set_true, &idle);
+    al_core_shutdown(app->core, al_set_true, &idle);
     al_loop_run_until(app->loop, &idle, 0);
     if (app->upstreams) {
-        al_upstreams_stop(app->upstreams, set_true, &stopped);
+        al_upstreams_stop(app->upstreams, al_set_true, &stopped);
         al_loop_run_until(app->loop, &stopped, 0);
         al_upstreams_free(app->upstreams);
         app->upstreams = NULL;

@@ -46,6 +46,7 @@ struct al_app {
 };
 
 void al_app_init(struct al_app *app);
+void al_set_true(void *ud); /* of a bool: for callbacks that end a wait */
 void al_app_close(struct al_app *app); /* waits until nothing runs any more */
 
 /* Each opens once; later calls return at once. */

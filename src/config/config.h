@@ -89,6 +89,12 @@ int al_config_edit(struct al_str old, struct al_str key, struct al_str value, st
 int al_config_set(const char *user_file, struct al_str key, struct al_str value,
                   struct al_err *err) AL_MUST_CHECK;
 
+/* Any other edit of it, in the same way, alone among processes: edit gets the bytes (empty: there is no file) and gives
+ * the new ones; the same bytes are not written. */
+int al_config_user_edit(const char *user_file,
+                        int (*edit)(void *ud, struct al_str old, struct al_buf *out, struct al_err *err), void *ud,
+                        struct al_err *err) AL_MUST_CHECK;
+
 /* Folders: ALISIO_CONFIG_HOME, else XDG_CONFIG_HOME/alisio, else ~/.config/alisio; the same for state.
  * Malloc'ed. */
 char *al_config_home(void);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -272,21 +273,46 @@ static int open_folder(const char *file, char **ret_name, int *ret_fd, struct al
     return 0;
 }
 
-int al_config_set(const char *user_file, struct al_str key, struct al_str value, struct al_err *err)
+int al_config_user_edit(const char *user_file,
+                        int (*edit)(void *ud, struct al_str old, struct al_buf *out, struct al_err *err),
+                        void *ud, struct al_err *err)
 {
-    enum al_opt o;
-    if (al_opt_find(key, &o, err) < 0)
-        return -1;
+    static const char shown[] = "the user config file";
     autobuf struct al_buf old = AL_BUF_INIT(AL_CONFIG_MAX_FILE), new = AL_BUF_INIT(AL_CONFIG_MAX_FILE);
-    int r = al_config_read_file(user_file, true, true, "the user config file", &old, err);
-    if (r < 0 || al_config_edit(al_buf_str(&old), key, value, &new, err) < 0)
-        return -1;
     autofree char *name = NULL;
     autofd int dir = -1;
     if (open_folder(user_file, &name, &dir, err) < 0)
         return -1;
+    /* Two edits at once would lose one. The lock goes with the descriptor. */
+    while (flock(dir, LOCK_EX) < 0)
+        if (errno != EINTR)
+            return al_fail_errno(err, AL_CONFIG_INVALID, errno, "the folder of %s cannot be locked", shown);
+    int r = al_config_read_file(user_file, true, true, shown, &old, err);
+    if (r < 0 || edit(ud, al_buf_str(&old), &new, err) < 0)
+        return -1;
+    if (r && al_str_eq(al_buf_str(&old), al_buf_str(&new)))
+        return 0;
     /* The writer keeps the mode of what it replaces. */
     if (r && fchmodat(dir, name, 0600, 0) < 0)
-        return al_fail_errno(err, AL_CONFIG_INVALID, errno, "the user config file cannot be made private");
-    return al_path_write_atomic(dir, name, al_buf_str(&new), 0600, "the user config file", err);
+        return al_fail_errno(err, AL_CONFIG_INVALID, errno, "%s cannot be made private", shown);
+    return al_path_write_atomic(dir, name, al_buf_str(&new), 0600, shown, err);
+}
+
+struct set {
+    struct al_str key, value;
+};
+
+static int edit_option(void *ud, struct al_str old, struct al_buf *out, struct al_err *err)
+{
+    const struct set *s = ud;
+    return al_config_edit(old, s->key, s->value, out, err);
+}
+
+int al_config_set(const char *user_file, struct al_str key, struct al_str value, struct al_err *err)
+{
+    enum al_opt o;
+    struct set s = {key, value};
+    if (al_opt_find(key, &o, err) < 0)
+        return -1;
+    return al_config_user_edit(user_file, edit_option, &s, err);
 }

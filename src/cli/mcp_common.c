@@ -1,0 +1,407 @@
+#include "cli/mcp_common.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/fd.h"
+#include "os/path.h"
+#include "os/spawn.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define MAX_FILE (32u << 20)
+#define MAX_ALLOW_RULES 200
+
+/* --- this program --- */
+
+static bool is_own_file(const char *path)
+{
+    struct stat st, own;
+    return al_self_fd() >= 0 && fstat(al_self_fd(), &own) == 0 && stat(path, &st) == 0 &&
+           st.st_dev == own.st_dev && st.st_ino == own.st_ino;
+}
+
+char *al_own_path(struct al_err *err)
+{
+    char link[64], real[PATH_MAX];
+    autofree char *found = al_path_find_program("alisio", NULL);
+    if (found && is_own_file(found)) {
+        char *keep = found;
+        found = NULL;
+        return keep;
+    }
+    snprintf(link, sizeof link, "/proc/self/fd/%d", al_self_fd());
+    ssize_t n = readlink(link, real, sizeof real);
+    if (n > 0 && (size_t)n < sizeof real && real[0] == '/') {
+        char *path = al_xdup(real, (size_t)n);
+        if (is_own_file(path))
+            return path;
+        free(path);
+    }
+    al_fail(err, AL_RUNTIME_UNAVAILABLE, "this program was moved or replaced while it runs");
+    al_hint(err, "start it again");
+    return NULL;
+}
+
+bool al_server_is_own(const struct al_server *s)
+{
+    if (s->http || !s->command)
+        return false;
+    const char *base = strrchr(s->command, '/');
+    autofree char *found = base ? al_xstrdup(s->command) : al_path_find_program(s->command, NULL);
+    if (found && is_own_file(found))
+        return true;
+    return strcmp(base ? base + 1 : s->command, "alisio") == 0 && s->args && s->args[0] &&
+           strcmp(s->args[0], "mcp") == 0;
+}
+
+/* --- showing --- */
+
+void al_say_plain(struct al_buf *out, const char *z)
+{
+    al_text_visible(out, al_str_of(z), false);
+}
+
+/* The part of "NAME=value" before the separator. */
+static struct al_str name_of(const char *pair, char separator)
+{
+    return (struct al_str){pair, strcspn(pair, (char[]){separator, 0})};
+}
+
+static bool needs_quotes(const char *z)
+{
+    return !*z || strpbrk(z, " \t\n\"'\\|&;<>()*?`#~") != NULL;
+}
+
+static void say_word(struct al_buf *out, const char *z)
+{
+    if (needs_quotes(z)) {
+        autobuf struct al_buf json = AL_BUF_INIT(1 << 20);
+        struct al_jw w;
+        al_jw_init(&w, &json);
+        al_jw_strz(&w, z);
+        al_text_visible(out, al_buf_str(&json), false);
+    } else {
+        al_say_plain(out, z);
+    }
+}
+
+static void say_names(struct al_buf *out, const char *head, char **list, char separator)
+{
+    if (!list || !list[0])
+        return;
+    al_buf_adds(out, head);
+    for (size_t i = 0; list[i]; i++) {
+        autobuf struct al_buf variables = AL_BUF_INIT(4096);
+        al_buf_adds(out, i ? ", " : "");
+        al_text_visible(out, name_of(list[i], separator), false);
+        al_server_variables(list[i], &variables);
+        if (variables.n)
+            al_buf_addf(out, " (from %.*s)", AL_FMT(al_buf_str(&variables)));
+    }
+    al_buf_addc(out, '\n');
+}
+
+static void all_variables(const struct al_server *s, struct al_buf *out)
+{
+    autobuf struct al_buf text = AL_BUF_INIT(MAX_FILE);
+    char **lists[] = {s->args, s->env, s->headers};
+    const char *texts[] = {s->command, s->cwd, s->url};
+    for (size_t i = 0; i < 3; i++) {
+        al_buf_adds(&text, texts[i] ? texts[i] : "");
+        al_buf_addc(&text, '\n');
+        for (size_t k = 0; lists[i] && lists[i][k]; k++) {
+            al_buf_adds(&text, lists[i][k]);
+            al_buf_addc(&text, '\n');
+        }
+    }
+    al_buf_addc(&text, 0);
+    if (!al_buf_failed(&text))
+        al_server_variables(text.p, out);
+}
+
+void al_say_server(const struct al_server *s, struct al_buf *out)
+{
+    if (s->http) {
+        al_buf_adds(out, "    reaches  ");
+        al_say_plain(out, s->url);
+        al_buf_addc(out, '\n');
+        say_names(out, "    headers  ", s->headers, ':');
+    } else {
+        al_buf_adds(out, "    starts   ");
+        say_word(out, s->command);
+        for (size_t i = 0; s->args && s->args[i]; i++) {
+            al_buf_addc(out, ' ');
+            say_word(out, s->args[i]);
+        }
+        al_buf_addc(out, '\n');
+        if (s->cwd) {
+            al_buf_adds(out, "    in       ");
+            al_say_plain(out, s->cwd);
+            al_buf_addc(out, '\n');
+        }
+        say_names(out, "    sets     ", s->env, '=');
+    }
+    autobuf struct al_buf variables = AL_BUF_INIT(64 << 10);
+    all_variables(s, &variables);
+    if (variables.n)
+        al_buf_addf(out, "    reads    %.*s\n", AL_FMT(al_buf_str(&variables)));
+    if (s->disabled)
+        al_buf_adds(out, "    is switched off\n");
+}
+
+static void json_names(struct al_jw *w, const char *key, char **list, char separator)
+{
+    al_jw_key(w, key);
+    al_jw_arr(w);
+    for (size_t i = 0; list && list[i]; i++)
+        al_jw_str(w, name_of(list[i], separator));
+    al_jw_end(w);
+}
+
+void al_json_server(struct al_jw *w, const struct al_server *s)
+{
+    al_jw_kstrz(w, "name", s->name);
+    al_jw_kstrz(w, "transport", s->http ? "http" : "stdio");
+    if (s->http) {
+        al_jw_kstrz(w, "url", s->url);
+        json_names(w, "headers", s->headers, ':');
+    } else {
+        al_jw_kstrz(w, "command", s->command);
+        al_jw_key(w, "args");
+        al_jw_arr(w);
+        for (size_t i = 0; s->args && s->args[i]; i++)
+            al_jw_strz(w, s->args[i]);
+        al_jw_end(w);
+        json_names(w, "env", s->env, '=');
+    }
+    autobuf struct al_buf variables = AL_BUF_INIT(64 << 10);
+    all_variables(s, &variables);
+    al_jw_kstr(w, "variables", al_buf_str(&variables));
+    al_jw_kbool(w, "disabled", s->disabled);
+    al_jw_kstrz(w, "origin", s->origin);
+}
+
+/* --- asking --- */
+
+void al_tell(struct al_app *app, struct al_str text)
+{
+    al_app_progress_end(app);
+    (void)!al_fd_write_all(STDERR_FILENO, text);
+}
+
+bool al_ask_yes(struct al_app *app, const char *question, bool otherwise)
+{
+    char line[64];
+    size_t n = 0;
+    autobuf struct al_buf b = AL_BUF_INIT(8192);
+    al_say_plain(&b, question);
+    al_buf_adds(&b, otherwise ? " [Y/n] " : " [y/N] ");
+    /* What was typed before all of that could be read answers nothing. */
+    tcflush(STDIN_FILENO, TCIFLUSH);
+    al_tell(app, al_buf_str(&b));
+    while (n < sizeof line) {
+        ssize_t r = read(STDIN_FILENO, line + n, sizeof line - n);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r <= 0)
+            return false;
+        n += (size_t)r;
+        if (memchr(line, '\n', n))
+            break;
+    }
+    struct al_str s = al_str_trim((struct al_str){line, n});
+    if (s.n == 0)
+        return otherwise;
+    return al_str_is(s, "y") || al_str_is(s, "Y") || al_str_is(s, "yes") || al_str_is(s, "Yes");
+}
+
+bool al_approved(struct al_app *app, struct al_str shown, const char *question, const char *command,
+                 struct al_err *err)
+{
+    if (al_args_has(&app->args, AL_FLAG_YES))
+        return true;
+    if (!al_app_can_ask(app)) {
+        al_fail(err, AL_APPROVAL_REQUIRED, "this wants a person's yes, and there is no terminal to ask at");
+        al_hint(err, "%s", command);
+        return false;
+    }
+    al_tell(app, shown);
+    if (al_ask_yes(app, question, false))
+        return true;
+    al_fail(err, AL_CANCELLED, "nothing was changed");
+    return false;
+}
+
+/* --- catalogues --- */
+
+struct fetching {
+    struct al_app *app;
+    struct al_fetch *v;
+    size_t n, left;
+    bool over, stopped;
+};
+
+struct one {
+    struct fetching *all;
+    struct al_fetch *f;
+};
+
+static void fetched(void *ud, const struct al_err *err)
+{
+    struct one *o = ud;
+    o->f->done = true;
+    o->f->done_ms = al_mono_ms() - o->f->started_ms;
+    if (err)
+        o->f->err = *err;
+    if (--o->all->left == 0)
+        o->all->over = true;
+}
+
+static void became_ready(void *ud, const struct al_err *err)
+{
+    struct one *o = ud;
+    if (!err)
+        o->f->ready_ms = al_mono_ms() - o->f->started_ms;
+    if (--o->all->left == 0)
+        o->all->over = true;
+}
+
+/* The servers stop with the core; whoever waits here hears of it. */
+static void stop_fetching(void *ud)
+{
+    struct fetching *all = ud;
+    all->stopped = true;
+    all->over = true;
+}
+
+int al_fetch_all(struct al_app *app, struct al_fetch *v, size_t n, struct al_err *err)
+{
+    struct fetching all = {.app = app, .v = v, .n = n, .left = 2 * n, .over = n == 0};
+    autofree struct one *ones = al_xcalloc(n + 1, sizeof *ones);
+    al_app_catch_signals(app, stop_fetching, &all);
+    for (size_t i = 0; i < n; i++) {
+        ones[i] = (struct one){&all, &v[i]};
+        v[i].started_ms = al_mono_ms();
+        al_upstream_ready(v[i].s, became_ready, &ones[i]);
+        al_upstream_refresh(v[i].s, fetched, &ones[i]);
+    }
+    al_loop_run_until(app->loop, &all.over, 0);
+    app->on_signal = NULL;
+    if (!all.stopped)
+        return 0;
+    /* Nobody may call back into this frame later. */
+    bool stopped = false;
+    al_upstreams_stop(app->upstreams, al_set_true, &stopped);
+    al_loop_run_until(app->loop, &stopped, 0);
+    for (all.over = all.left == 0; !all.over;)
+        al_loop_run_until(app->loop, &all.over, 0);
+    return al_fail(err, AL_CANCELLED, "stopped");
+}
+
+bool al_tool_reads_only(const struct al_catalog_tool *t)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(1 << 20);
+    const struct al_json *v;
+    if (!t->annotations || al_json_parse(&a, al_str_of(t->annotations), &v, NULL) < 0)
+        return false;
+    return al_json_is_true(al_json_get(v, "readOnlyHint"));
+}
+
+struct counting {
+    const struct al_server *s;
+    struct al_tool_counts *c;
+    struct al_server *allow_in; /* rules for tools that only read go here; NULL: none */
+};
+
+static void allow_tool(struct al_server *to, const char *tool)
+{
+    autofree char *pattern = al_xstrdup(tool);
+    for (char *c = pattern; *c; c++)
+        if (strchr("*[]\\", *c))
+            *c = '?';
+    if (to->n_rules < MAX_ALLOW_RULES && *pattern)
+        al_server_add_rule(to, pattern, AL_POLICY_ALLOW);
+}
+
+static bool count_tool(void *ud, const struct al_catalog_tool *t)
+{
+    struct counting *k = ud;
+    struct al_tool_counts *c = k->c;
+    enum al_tool_policy p = al_server_policy(k->s, al_str_of(t->tool));
+    bool reads = al_tool_reads_only(t);
+    if (reads && p != AL_POLICY_DENY && k->allow_in) {
+        allow_tool(k->allow_in, t->tool);
+        p = AL_POLICY_ALLOW;
+    }
+    c->tools++;
+    c->read_only += reads;
+    c->changed += t->changed;
+    c->allow += p == AL_POLICY_ALLOW && !t->changed;
+    c->ask += p == AL_POLICY_ASK || (p == AL_POLICY_ALLOW && t->changed);
+    c->deny += p == AL_POLICY_DENY;
+    c->bytes += strlen(t->tool) + (t->description ? strlen(t->description) : 0) +
+                (t->input_schema ? strlen(t->input_schema) : 0);
+    return true;
+}
+
+int al_count_tools(struct al_app *app, const struct al_server *s, struct al_tool_counts *ret,
+                   struct al_err *err)
+{
+    struct counting k = {.s = s, .c = ret};
+    *ret = (struct al_tool_counts){0};
+    return al_catalog_each(app->store, s->name, count_tool, &k, err);
+}
+
+int al_propose_policy(struct al_app *app, struct al_server *s, struct al_tool_counts *ret, struct al_err *err)
+{
+    struct al_server allow = {0};
+    struct counting k = {.s = s, .c = ret, .allow_in = &allow};
+    *ret = (struct al_tool_counts){0};
+    int r = al_catalog_each(app->store, s->name, count_tool, &k, err);
+    for (size_t i = 0; r == 0 && i < s->n_rules; i++)
+        al_server_add_rule(&allow, s->rules[i].pattern, s->rules[i].policy);
+    if (r == 0) {
+        struct al_server_rule *rules = s->rules;
+        size_t n = s->n_rules;
+        s->rules = allow.rules;
+        s->n_rules = allow.n_rules;
+        allow.rules = rules;
+        allow.n_rules = n;
+    }
+    for (size_t i = 0; i < allow.n_rules; i++)
+        free(allow.rules[i].pattern);
+    free(allow.rules);
+    return r;
+}
+
+/* --- imports --- */
+
+enum al_servers_shape al_servers_shape_of(const char *path)
+{
+    return al_str_ends(al_str_of(path), ".toml") ? AL_SERVERS_CODEX_TOML : AL_SERVERS_ANY_JSON;
+}
+
+enum al_import_state al_import_state(const struct al_server *s)
+{
+    if (!s->imported_file)
+        return AL_IMPORT_NONE;
+    autobuf struct al_buf text = AL_BUF_INIT(MAX_FILE);
+    struct al_servers found = {0};
+    struct al_err err;
+    enum al_import_state state = AL_IMPORT_GONE;
+    if (al_app_read_text(s->imported_file, MAX_FILE, &text, &err) == 0 &&
+        al_servers_read(al_buf_str(&text), al_servers_shape_of(s->imported_file), s->imported_file, &found,
+                        NULL, &err) == 0) {
+        const struct al_server *now = al_servers_find(&found, al_str_of(s->imported_name));
+        if (now)
+            state = strcmp(now->sha256, s->imported_sha256) == 0 ? AL_IMPORT_SAME : AL_IMPORT_CHANGED;
+    }
+    al_servers_free(&found);
+    return state;
+}

@@ -1,0 +1,187 @@
+/* `alisio mcp allow|ask|deny` and `alisio mcp review`. */
+#include "cli/app.h"
+#include "cli/commands.h"
+#include "cli/mcp_common.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- allow, ask, deny --- */
+
+struct rule {
+    struct al_str server;
+    const char *pattern;
+    enum al_tool_policy policy;
+};
+
+static int edit_rule(void *ud, struct al_str old, struct al_buf *out, struct al_err *err)
+{
+    const struct rule *r = ud;
+    return al_servers_edit_rule(old, r->server, r->pattern, r->policy, out, err);
+}
+
+struct matching {
+    const char *pattern;
+    size_t n, all;
+};
+
+static bool match(void *ud, const struct al_catalog_tool *t)
+{
+    struct matching *m = ud;
+    m->all++;
+    m->n += al_str_glob(m->pattern, al_str_of(t->tool));
+    return true;
+}
+
+static int set_rule(struct al_app *app, struct al_reply *reply, enum al_tool_policy policy)
+{
+    struct rule rule = {al_str_of(app->args.pos[0]), app->args.pos[1], policy};
+    struct matching m = {.pattern = rule.pattern};
+    struct al_jw w;
+    if (!rule.pattern[0]) {
+        al_fail(&reply->err, AL_INVALID_INPUT, "the pattern is empty");
+        return al_hint(&reply->err, "'*' stands for all tools of the server");
+    }
+    if (al_app_config(app, &reply->err) < 0 || al_app_servers(app, &reply->err) < 0 ||
+        !al_mcp_server(app, app->args.pos[0], &reply->err) || al_app_store(app, &reply->err) < 0 ||
+        al_config_user_edit(app->user_file, edit_rule, &rule, &reply->err) < 0 ||
+        al_catalog_each(app->store, app->args.pos[0], match, &m, &reply->err) < 0)
+        return -1;
+    struct al_buf *out = &reply->text;
+    al_say_plain(out, rule.pattern);
+    al_buf_adds(out, " of ");
+    al_say_plain(out, app->args.pos[0]);
+    al_buf_addf(out, " is now %s; ", al_tool_policy_name(policy));
+    if (m.all)
+        al_buf_addf(out, "%zu of its %zu known tools match\n", m.n, m.all);
+    else
+        al_buf_adds(out, "its tools are not known yet\n");
+    al_jw_init(&w, &reply->structured);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "server", app->args.pos[0]);
+    al_jw_kstrz(&w, "pattern", rule.pattern);
+    al_jw_kstrz(&w, "policy", al_tool_policy_name(policy));
+    al_jw_kint(&w, "matching", (int64_t)m.n);
+    al_jw_kint(&w, "known", (int64_t)m.all);
+    al_jw_end(&w);
+    return 0;
+}
+
+int al_cmd_mcp_allow(struct al_app *app, struct al_reply *reply)
+{
+    return set_rule(app, reply, AL_POLICY_ALLOW);
+}
+
+int al_cmd_mcp_ask(struct al_app *app, struct al_reply *reply)
+{
+    return set_rule(app, reply, AL_POLICY_ASK);
+}
+
+int al_cmd_mcp_deny(struct al_app *app, struct al_reply *reply)
+{
+    return set_rule(app, reply, AL_POLICY_DENY);
+}
+
+/* --- review --- */
+
+struct review {
+    struct al_app *app;
+    struct al_reply *reply;
+    struct al_jw w;
+    char **tools;
+    size_t n;
+};
+
+/* Texts as paragraphs, all else as indented JSON: what a person compares by lines. */
+static void definition_lines(struct al_app *app, struct al_str json, struct al_buf *out)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(32u << 20);
+    const struct al_json *v;
+    if (al_json_parse(&a, json, &v, NULL) < 0) {
+        al_buf_add_str(out, json);
+        al_buf_addc(out, '\n');
+        return;
+    }
+    al_json_each(m, v)
+    {
+        if (m->type == AL_JSON_NULL)
+            continue;
+        al_text_visible(out, m->key, false);
+        al_buf_adds(out, al_json_is_string(m) && !memchr(m->str.p, '\n', m->str.n) ? ": " : ":\n");
+        if (al_json_is_string(m))
+            al_buf_add_str(out, m->str);
+        else
+            al_say_json(app, out, m);
+        al_buf_addc(out, '\n');
+    }
+}
+
+static bool show_change(void *ud, const char *tool, struct al_str old_json, struct al_str new_json)
+{
+    struct review *r = ud;
+    autobuf struct al_buf old = AL_BUF_INIT(8u << 20), new = AL_BUF_INIT(8u << 20);
+    struct al_buf *out = &r->reply->text;
+    bool color = r->app->color;
+    definition_lines(r->app, old_json, &old);
+    definition_lines(r->app, new_json, &new);
+    al_buf_addf(out, "%s%s", r->n ? "\n" : "", al_style_on(color, AL_BOLD));
+    al_say_plain(out, tool);
+    al_buf_addf(out, "%s\n", al_style_off(color, AL_BOLD));
+    al_diff_lines(r->app, al_buf_str(&old), al_buf_str(&new), out);
+    r->tools = al_xrealloc(r->tools, (r->n + 1) * sizeof *r->tools);
+    r->tools[r->n++] = al_xstrdup(tool);
+    al_jw_obj(&r->w);
+    al_jw_kstrz(&r->w, "tool", tool);
+    al_jw_kraw(&r->w, "old", old_json);
+    al_jw_kraw(&r->w, "new", new_json);
+    al_jw_end(&r->w);
+    return true;
+}
+
+static int accept_all(struct review *r, const char *server)
+{
+    char question[160], command[320];
+    snprintf(question, sizeof question, "Take %s as %s now?", r->n == 1 ? "it" : "them",
+             r->n == 1 ? "it is" : "they are");
+    snprintf(command, sizeof command, "alisio mcp review '%.100s' --yes", server);
+    if (!al_approved(r->app, al_buf_str(&r->reply->text), question, command, &r->reply->err))
+        return -1;
+    for (size_t i = 0; i < r->n; i++)
+        if (al_catalog_pin(r->app->store, server, r->tools[i], true, &r->reply->err) < 0)
+            return -1;
+    if (!al_args_has(&r->app->args, AL_FLAG_YES))
+        al_buf_clear(&r->reply->text); /* it was shown with the question */
+    al_buf_addf(&r->reply->text, "%zu tool%s of %s taken as %s now\n", r->n, r->n == 1 ? "" : "s", server,
+                r->n == 1 ? "it is" : "they are");
+    return 0;
+}
+
+int al_cmd_mcp_review(struct al_app *app, struct al_reply *reply)
+{
+    const char *server = app->args.pos[0];
+    struct review r = {.app = app, .reply = reply};
+    if (al_app_config(app, &reply->err) < 0 || al_app_servers(app, &reply->err) < 0 ||
+        !al_mcp_server(app, server, &reply->err) || al_app_store(app, &reply->err) < 0)
+        return -1;
+    al_jw_init(&r.w, &reply->structured);
+    al_jw_obj(&r.w);
+    al_jw_kstrz(&r.w, "server", server);
+    al_jw_key(&r.w, "changed");
+    al_jw_arr(&r.w);
+    int n = al_catalog_changed(app->store, server, show_change, &r, &reply->err);
+    al_jw_end(&r.w);
+    int result = n;
+    if (n == 0 && r.n == 0)
+        al_buf_addf(&reply->text, "nothing of %s has changed since its tools were first used\n", server);
+    else if (n == 0)
+        result = accept_all(&r, server);
+    al_jw_kbool(&r.w, "accepted", result == 0 && r.n > 0);
+    al_jw_end(&r.w);
+    for (size_t i = 0; i < r.n; i++)
+        free(r.tools[i]);
+    free(r.tools);
+    return result;
+}
