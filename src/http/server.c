@@ -13,6 +13,7 @@
 #define DEFAULT_HEAD (32u * 1024)
 #define DEFAULT_CONNECTIONS 256
 #define DEFAULT_IDLE_S 60
+#define LAST_RUNS 3
 
 static void drive(struct al_httpd *d);
 
@@ -92,6 +93,10 @@ static void finish(struct al_httpd *d)
             d->mhd->resume_connection(r->connection);
         r->suspended = false;
     }
+    /* What was answered goes out, if it can without waiting. */
+    d->running = true;
+    for (int i = 0; i < LAST_RUNS; i++)
+        d->mhd->run(d->daemon);
     d->mhd->stop_daemon(d->daemon);
     if (d->socket_path)
         (void)unlink(d->socket_path);

@@ -31,7 +31,8 @@ struct al_httpd;
 struct al_httpd *al_httpd_start(struct al_loop *loop, const struct al_httpd_opts *o, const struct al_httpd_ops *ops,
                                 void *ud, struct al_err *err); /* BUSY: the port is taken; RUNTIME_UNAVAILABLE */
 int al_httpd_port(const struct al_httpd *d);
-/* Closes every connection and stream (no callback comes any more) and frees. */
+/* Closes every connection and stream (no callback comes any more) and frees. What was answered or queued before goes out
+ * as far as the clients' sockets take it at once. */
 void al_httpd_stop(struct al_httpd *d);
 
 const char *al_httpd_method(const struct al_httpd_request *r);
@@ -55,6 +56,8 @@ struct al_httpd_stream *al_httpd_stream_open(struct al_httpd_request *r, int sta
                                              void (*closed)(void *ud), void *ud);
 /* -1: over max_queue; nothing was queued, and the caller should abort. */
 int al_httpd_stream_write(struct al_httpd_stream *s, struct al_str bytes) AL_MUST_CHECK;
+/* drained(ud), with the ud of closed, whenever the client has taken all that was queued: more may be written then. */
+void al_httpd_stream_on_drained(struct al_httpd_stream *s, void (*drained)(void *ud));
 size_t al_httpd_stream_queued(const struct al_httpd_stream *s);
 void al_httpd_stream_close(struct al_httpd_stream *s); /* after what is queued; closed() does not come; dead */
 /* At once, and the connection with it: what is queued is dropped; closed() does not come; dead. */

@@ -57,6 +57,7 @@ struct al_httpd_connection {
 struct al_httpd_stream {
     struct al_httpd_request *request;
     void (*closed)(void *ud);
+    void (*drained)(void *ud);
     void *ud;
     struct al_buf queue;
     size_t sent; /* of the queue's front, taken by the library */

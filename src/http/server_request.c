@@ -218,7 +218,7 @@ enum MHD_Result al_httpd_on_request(void *cls, struct MHD_Connection *connection
     struct al_httpd *d = cls;
     struct al_httpd_request *r = *req;
     (void)version;
-    if (d->stopping)
+    if (d->stopping && !(r && r->answered))
         return MHD_NO;
     if (!r) {
         r = *req = request_new(d, connection, url, method);
@@ -237,7 +237,9 @@ enum MHD_Result al_httpd_on_request(void *cls, struct MHD_Connection *connection
             refuse(r, 413, "The body is too large.\n");
         else
             d->ops->request(d->ud, r);
-        if (d->stopping || r->dead)
+        if (r->answered)
+            al_buf_free(&r->body);
+        if (r->dead || (d->stopping && !r->answered))
             return MHD_NO;
     }
     if (r->answered)
@@ -318,9 +320,10 @@ static void add_headers(struct al_httpd_request *r, const struct al_httpd_header
 static void answer(struct al_httpd_request *r)
 {
     r->answered = true;
-    al_buf_free(&r->body);
-    if (r->suspended)
+    if (r->suspended) {
+        al_buf_free(&r->body); /* within request() the caller still reads it */
         wake(r);
+    }
 }
 
 void al_httpd_reply(struct al_httpd_request *r, int status, const struct al_httpd_header *headers,
@@ -334,14 +337,25 @@ void al_httpd_reply(struct al_httpd_request *r, int status, const struct al_http
     answer(r);
 }
 
+/* Gives the owner its chance to write more before the connection is laid to rest. */
+static size_t refill(struct al_httpd_request *r)
+{
+    struct al_httpd_stream *s = &r->stream;
+    if (s->queue.n == s->sent && s->drained && !s->closing && !r->httpd->stopping)
+        s->drained(s->ud);
+    return s->queue.n - s->sent;
+}
+
 static ssize_t read_stream(void *cls, uint64_t pos, char *buf, size_t max)
 {
     struct al_httpd_request *r = cls;
     struct al_httpd_stream *s = &r->stream;
     (void)pos;
-    if (r->dead || r->httpd->stopping)
+    if (r->dead)
         return MHD_CONTENT_READER_END_WITH_ERROR;
-    size_t n = s->queue.n - s->sent;
+    size_t n = refill(r);
+    if (r->dead || (n == 0 && r->httpd->stopping && !s->closing))
+        return MHD_CONTENT_READER_END_WITH_ERROR;
     if (n == 0 && s->closing)
         return MHD_CONTENT_READER_END_OF_STREAM;
     if (n == 0) {
@@ -376,6 +390,11 @@ struct al_httpd_stream *al_httpd_stream_open(struct al_httpd_request *r, int sta
     add_headers(r, headers);
     answer(r);
     return s;
+}
+
+void al_httpd_stream_on_drained(struct al_httpd_stream *s, void (*drained)(void *ud))
+{
+    s->drained = drained;
 }
 
 size_t al_httpd_stream_queued(const struct al_httpd_stream *s)
