@@ -17,6 +17,11 @@ struct al_catalog_server {
     int64_t n_tools;
 };
 
+/* The registry's name of a server's tool: mcp_<server>_<tool>, of [A-Za-z0-9_-]. Where that is not unmistakable (another
+ * character was replaced, it is too long, the server's name has a `_`), it ends in a hash of both names. */
+#define AL_CATALOG_NAME_MAX 65
+void al_catalog_name(const char *server, const char *tool, char out[AL_CATALOG_NAME_MAX]);
+
 /* Views, valid for the call that gives them. */
 struct al_catalog_tool {
     const char *server;
@@ -32,9 +37,10 @@ struct al_catalog_tool {
 };
 
 /*
- * Replaces a server's catalogue, in one transaction, on the thread pool with a connection of its own: a big one takes
- * longer than the loop may stand still. tools_json is the array of tool objects exactly as the server sent them (all
- * pages in one); what has no usable name is left out and counted, as are tools beyond AL_CATALOG_MAX_TOOLS.
+ * Replaces a server's catalogue, on the thread pool with a connection of its own, in transactions of a few milliseconds:
+ * the loop writes its journal meanwhile. What has not changed is not written. The row of the server comes last, so that
+ * a catalogue that was cut short is fetched again. tools_json is the array of tool objects exactly as the server sent
+ * them (all pages in one); what has no usable name is left out and counted, as are tools beyond AL_CATALOG_MAX_TOOLS.
  */
 #define AL_CATALOG_MAX_TOOLS 20000
 #define AL_CATALOG_MAX_BYTES (32u << 20)

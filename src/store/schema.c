@@ -61,6 +61,23 @@ const char *const al_store_migrations[] = {
     "CREATE INDEX decisions_session ON decisions(session, seq);"
 
     "CREATE TABLE trust(dir TEXT PRIMARY KEY NOT NULL, config_sha256 TEXT NOT NULL, at_ms INTEGER NOT NULL);",
+
+    /* What other MCP servers offer. The index keeps no second copy of the texts. */
+    "CREATE TABLE catalog_servers("
+    "  name TEXT PRIMARY KEY NOT NULL, config_sha256 TEXT NOT NULL, protocol TEXT, info TEXT, instructions "
+    "TEXT,"
+    "  fetched_ms INTEGER NOT NULL, n_tools INTEGER NOT NULL);"
+    "CREATE TABLE catalog_tools("
+    "  id INTEGER PRIMARY KEY, server TEXT NOT NULL, tool TEXT NOT NULL, name TEXT NOT NULL, title TEXT,"
+    "  description TEXT, input_schema TEXT NOT NULL, output_schema TEXT, annotations TEXT, sha256 TEXT NOT "
+    "NULL,"
+    "  UNIQUE(server, tool));"
+    "CREATE INDEX catalog_tools_name ON catalog_tools(name);"
+    "CREATE VIRTUAL TABLE catalog_index USING fts5(name, title, description, params, content='',"
+    "  contentless_delete=1, tokenize='unicode61', prefix='2 3');"
+    "CREATE TABLE catalog_pins("
+    "  server TEXT NOT NULL, tool TEXT NOT NULL, sha256 TEXT NOT NULL, definition TEXT NOT NULL,"
+    "  at_ms INTEGER NOT NULL, PRIMARY KEY(server, tool));",
 };
 
 const int al_store_n_migrations = sizeof al_store_migrations / sizeof al_store_migrations[0];
