@@ -1,6 +1,8 @@
 /* What servers tell by themselves, on its way to the clients that want to know. */
 #include "mcp/relay_int.h"
 
+#include <stdio.h>
+
 static const struct al_str nothing = {"", 0};
 
 static struct al_relay_server *server_of(struct al_mcp_relay *relay, const struct al_upstream *s)
@@ -82,4 +84,33 @@ void al_relay_notification(void *ud, struct al_upstream *upstream, struct al_str
                 al_mcp_changed(relay->mcp, changes[i], nothing, nothing);
             }
     }
+}
+
+static void on_stray_answer(void *ud, struct al_mcp_request *current, const struct al_json *result,
+                            const char *failure)
+{
+    struct al_question_reply *reply = ud;
+    (void)current; /* there is none */
+    if (result)
+        al_question_answer(reply, result->raw);
+    else
+        al_question_refuse(reply, AL_RPC_INTERNAL_ERROR, al_str_of(failure));
+}
+
+void al_relay_stray_question(void *ud, struct al_upstream *s, const struct al_upstream_question *q)
+{
+    struct al_mcp_relay *relay = ud;
+    char method[64];
+    (void)s;
+    snprintf(method, sizeof method, "%.*s", q->method.n < sizeof method ? (int)q->method.n : 0, q->method.p);
+    for (struct al_mcp_peer *p = relay->mcp->peers; p; p = p->next) {
+        if (!p->initialized || p->closing || p->client.modern ||
+            !al_mcp_can_ask(&p->client, method, q->params))
+            continue;
+        al_mcp_ask_peer(
+            p, &(struct al_mcp_ask){
+                   .method = method, .params = q->params, .answered = on_stray_answer, .ud = q->reply});
+        return;
+    }
+    al_question_refuse(q->reply, AL_RPC_METHOD_NOT_FOUND, AL_STR("no client takes this question"));
 }

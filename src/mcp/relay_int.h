@@ -171,6 +171,8 @@ void al_relay_watch_free(struct al_mcp_relay *relay);
 
 /* --- what comes of servers by itself (relay_events.c) --- */
 void al_relay_notification(void *ud, struct al_upstream *s, struct al_str method, struct al_str params);
+/* A question of an older server that belongs to no request: of the first client that can be asked. */
+void al_relay_stray_question(void *ud, struct al_upstream *s, const struct al_upstream_question *q);
 
 /* --- which server a URI is of (relay_uris.c) --- */
 void al_relay_learn_uri(struct al_mcp_relay *relay, struct al_str uri, size_t server);
