@@ -132,10 +132,20 @@ static void add_schema(struct al_upstream_call *request, struct al_upstream *s, 
     request->input_schema.p = al_xdup(known.input_schema, request->input_schema.n);
 }
 
+/* A relayed call's client may want to hear its log messages. */
+static struct al_str log_level(const struct al_call *call, struct al_buf *level)
+{
+    struct al_str meta =
+        is_relayed(call) ? al_params_member(call->params_raw, "_meta") : (struct al_str){"", 0};
+    if (!al_params_text(meta, "io.modelcontextprotocol/logLevel", level))
+        al_buf_clear(level);
+    return al_buf_str(level);
+}
+
 void al_upstream_tool_start(struct al_call *call)
 {
     struct al_upstream *s = (struct al_upstream *)call->tool->data;
-    autobuf struct al_buf params = AL_BUF_INIT(MAX_PARAMS);
+    autobuf struct al_buf params = AL_BUF_INIT(MAX_PARAMS), level = AL_BUF_INIT(64);
     if (write_params(call, &params, &call->err) < 0 || pin(s, call->tool->server_tool, &call->err) < 0) {
         al_call_finish(call);
         return;
@@ -147,6 +157,7 @@ void al_upstream_tool_start(struct al_call *call)
     struct al_upstream_request r = {
         .method = "tools/call",
         .params = al_buf_str(&params),
+        .log_level = log_level(call, &level),
         .progress = progress,
         .question = is_relayed(call) ? question : NULL,
         .done = done,
