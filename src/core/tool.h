@@ -175,6 +175,8 @@ struct al_tool_source {
     /* {"github":["create_issue",…],…}, at most max bytes: names of tools that no longer fit are left out. */
     void (*names_json)(void *ud, size_t max, struct al_buf *out);
     size_t (*count)(void *ud); /* of tools known */
+    /* The servers, by name; n_tools -1: what they offer was never fetched, so that any tool of them can be called. */
+    void (*servers)(void *ud, void (*fn)(void *fn_ud, const char *server, int64_t n_tools), void *fn_ud);
 };
 void al_core_set_source(struct al_core *core, const struct al_tool_source *source, void *ud); /* NULL: none */
 /* Of our own tools and of the source's; in the arena where it is the source's. NULL: none, or not registered now. */

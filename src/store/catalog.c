@@ -144,6 +144,23 @@ int al_catalog_each(struct al_store *s, const char *server,
     return each(q, fn, ud, err);
 }
 
+int al_catalog_tools(struct al_store *s, const char *server, bool (*fn)(void *ud, struct al_str tool),
+                     void *ud, struct al_err *err)
+{
+    struct al_stmt *q;
+    if (al_db_prepare(s->db, "SELECT tool FROM catalog_tools WHERE server=?1 ORDER BY tool", &q, err) < 0)
+        return -1;
+    al_bind_textz(q, 1, server);
+    int r;
+    while ((r = al_step(q, err)) == 1) {
+        if (!fn(ud, al_col_text(q, 0))) {
+            al_stmt_reset(q);
+            return 0;
+        }
+    }
+    return r;
+}
+
 int al_catalog_search(struct al_store *s, struct al_str query, int limit,
                       bool (*fn)(void *ud, const struct al_catalog_tool *), void *ud, struct al_err *err)
 {

@@ -62,6 +62,9 @@ int al_catalog_find_of(struct al_store *s, const char *server, const char *tool,
 /* Of one server (NULL: all), in order of server and name. fn returns false to end. */
 int al_catalog_each(struct al_store *s, const char *server, bool (*fn)(void *ud, const struct al_catalog_tool *),
                     void *ud, struct al_err *err) AL_MUST_CHECK;
+/* The names alone, by name: far cheaper. */
+int al_catalog_tools(struct al_store *s, const char *server, bool (*fn)(void *ud, struct al_str tool), void *ud,
+                     struct al_err *err) AL_MUST_CHECK;
 /* The best matches of a query by BM25 over names, titles, descriptions and parameter names (FTS5), best first, at most
  * limit. Any text is a query; words match by their beginnings. */
 int al_catalog_search(struct al_store *s, struct al_str query, int limit,

@@ -62,6 +62,10 @@ void al_upstream_ready(struct al_upstream *s, void (*ready)(void *ud, const stru
  * list_changed, and when the definition of the server has changed. */
 void al_upstream_refresh(struct al_upstream *s, void (*done)(void *ud, const struct al_err *err), void *ud);
 
+/* Fetches the catalogues that are not there, or are of another definition of their server, in the background, a few at a
+ * time. Nobody waits for it: a failure is told by the server's first call. */
+void al_upstreams_fetch_missing(struct al_upstreams *u);
+
 /* A server's answer. Exactly one of result, failure and err is there; views for the call. */
 struct al_upstream_answer {
     struct al_str result;  /* JSON object as it came (resultType included) */
