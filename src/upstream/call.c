@@ -112,9 +112,13 @@ static int pin(struct al_upstream *s, const char *tool, struct al_err *err)
     uint64_t *slot = &s->pinned[hash % AL_UPSTREAM_N_PINNED];
     if (*slot == hash)
         return 0;
-    if (al_catalog_pin(al_core_store(al_upstream_core(s)), s->config->name, tool, false, err) < 0)
+    if (al_catalog_pin(al_core_store(al_upstream_core(s)), s->config->name, tool, false, err) == 0) {
+        *slot = hash;
+        return 0;
+    }
+    if (err->code != AL_NOT_FOUND) /* it has left the list a moment ago: the server will say so */
         return -1;
-    *slot = hash;
+    al_err_clear(err);
     return 0;
 }
 
