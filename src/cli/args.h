@@ -50,6 +50,9 @@ enum al_flag_id {
     AL_FLAG_EXPOSE,
     AL_FLAG_PLAIN_NAMES,
     AL_FLAG_MCP_CONFIG,
+    AL_FLAG_HTTP,
+    AL_FLAG_SOCKET,
+    AL_FLAG_ALLOW_HOST,
     AL_FLAG_YES,
     AL_FLAG_DRY_RUN,
     AL_FLAG_UNDO,
@@ -77,6 +80,7 @@ enum al_list {
     AL_LIST_DIRS,
     AL_LIST_MCP_CONFIGS,
     AL_LIST_ALLOW_MCP,
+    AL_LIST_ALLOW_HOSTS,
     AL_LIST_COUNT,
 };
 
