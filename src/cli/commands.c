@@ -150,13 +150,15 @@ const struct al_command al_command_table[] = {
      .run = al_cmd_sessions_rm},
 
     {.name = "mcp",
-     .usage = "[--expose files,process,upstream] [--plain-names] [--mcp-config FILE] [--http PORT | --socket PATH]",
+     .usage = "[--expose files,process,upstream] [--plain-names] [--mcp-config FILE] [--http PORT | --socket "
+              "PATH]",
      .summary = "be an MCP server on standard input and output, or over HTTP",
-     .about = "Standard output carries the protocol and nothing else. With a broken configuration the server "
-              "starts\n"
-              "all the same, and says in every answer what is wrong. Over HTTP each request carries a token:\n"
-              "\"Authorization: Bearer TOKEN\", from the file mcp-token of the config folder (made at the first\n"
-              "start) or ALISIO_MCP_TOKEN.",
+     .about =
+         "Standard output carries the protocol and nothing else. With a broken configuration the server "
+         "starts\n"
+         "all the same, and says in every answer what is wrong. Over HTTP each request carries a token:\n"
+         "\"Authorization: Bearer TOKEN\", from the file mcp-token of the config folder (made at the first\n"
+         "start) or ALISIO_MCP_TOKEN.",
      .flags = FLAGS(AL_FLAG_EXPOSE, AL_FLAG_PLAIN_NAMES, AL_FLAG_MCP_CONFIG, AL_FLAG_HTTP, AL_FLAG_SOCKET,
                     AL_FLAG_ALLOW_HOST),
      .examples =
@@ -233,6 +235,24 @@ const struct al_command al_command_table[] = {
      .min_args = 1,
      .max_args = 1,
      .run = al_cmd_mcp_review},
+
+    {.name = "setup",
+     .usage = "CLIENT [--yes | --dry-run | --undo] [--file PATH]",
+     .summary = "move a client's MCP servers behind one entry, alisio",
+     .about = "Shows each server that the client has, copies the chosen ones to your config.json, and leaves "
+              "one entry\n"
+              "in the client's file, beside a backup. All else in that file stays as it is. --undo puts "
+              "everything back.",
+     .flags = FLAGS(AL_FLAG_YES, AL_FLAG_DRY_RUN, AL_FLAG_UNDO, AL_FLAG_FILE),
+     .examples = EXAMPLES({"alisio setup claude-code", "ask for each server"},
+                          {"alisio setup cursor --dry-run", "show what would change"},
+                          {"alisio setup codex --yes", "all servers, without a question"},
+                          {"alisio setup codex --undo", "as it was"}),
+     .min_args = 1,
+     .max_args = 1,
+     .arg = AL_ARG_WORDS,
+     .words = "claude-code claude-desktop codex cursor vscode opencode gemini",
+     .run = al_cmd_setup},
 
     {.name = "forge status",
      .usage = "[--probe] [--json]",

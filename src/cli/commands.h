@@ -26,6 +26,7 @@ int al_cmd_mcp_allow(struct al_app *app, struct al_reply *reply);
 int al_cmd_mcp_ask(struct al_app *app, struct al_reply *reply);
 int al_cmd_mcp_deny(struct al_app *app, struct al_reply *reply);
 int al_cmd_mcp_review(struct al_app *app, struct al_reply *reply);
+int al_cmd_setup(struct al_app *app, struct al_reply *reply);
 int al_cmd_forge_status(struct al_app *app, struct al_reply *reply);
 int al_cmd_permissions_list(struct al_app *app, struct al_reply *reply);
 int al_cmd_permissions_revoke(struct al_app *app, struct al_reply *reply);
