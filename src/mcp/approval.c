@@ -127,7 +127,8 @@ static void on_answered(void *ud, struct al_mcp_request *current, const struct a
     enum al_approval decision = failure ? AL_APPROVAL_DENY : read_decision(a, result);
     void (*answer)(void *ud, enum al_approval approval) = a->answer;
     void *answer_ud = a->ud;
-    *a->request = current;
+    if (current)
+        *a->request = current;
     free(a);
     answer(answer_ud, decision);
 }

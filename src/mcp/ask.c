@@ -128,7 +128,7 @@ static void ask_older(struct al_mcp_peer *p, struct al_mcp_request *r, const str
     q->ask = *ask;
     q->ask.params = (struct al_str){"", 0};
     snprintf(q->id, sizeof q->id, "alisio-%llu", (unsigned long long)++m->last_question);
-    q->timer = al_timer_start(al_core_loop(m->core), AL_MCP_QUESTION_MS, on_question_time, q);
+    q->timer = al_timer_start(al_core_loop(m->core), m->question_ms, on_question_time, q);
     q->next = p->questions;
     p->questions = q;
     m->n_questions++;
@@ -174,25 +174,26 @@ struct al_mcp_question *al_mcp_take_questions(struct al_mcp_peer *p, const struc
         }
         *at = q->next;
         tell_cancelled(q, "the request that it belonged to is over");
-        q->request = NULL;
         q->next = taken;
         taken = q;
     }
     return taken;
 }
 
-void al_mcp_end_questions(struct al_mcp_question *questions, const char *why)
+void al_mcp_end_questions(struct al_mcp_question *questions, bool request_gone, const char *why)
 {
     while (questions) {
         struct al_mcp_question *q = questions;
         questions = q->next;
+        if (request_gone)
+            q->request = NULL;
         settle(q, NULL, why);
     }
 }
 
 void al_mcp_drop_questions(struct al_mcp_peer *p, const struct al_mcp_request *r, const char *why)
 {
-    al_mcp_end_questions(al_mcp_take_questions(p, r), why);
+    al_mcp_end_questions(al_mcp_take_questions(p, r), false, why);
 }
 
 /* --- the modern era --- */
@@ -286,7 +287,7 @@ static void ask_modern(struct al_mcp_request *r, const struct al_mcp_ask *ask)
     k->cancel = r->cancel;
     k->work = r->work;
     new_state(k->state);
-    k->timer = al_timer_start(al_core_loop(m->core), AL_MCP_QUESTION_MS, on_parked_time, k);
+    k->timer = al_timer_start(al_core_loop(m->core), m->question_ms, on_parked_time, k);
     k->next = m->parked;
     m->parked = k;
     m->n_questions++;
@@ -358,6 +359,8 @@ bool al_mcp_resume(struct al_mcp_request *r, const struct al_json *params)
     if (!r->client.modern || !state)
         return false;
     struct al_mcp_parked *k = al_json_is_string(state) ? find_parked(r->peer->mcp, state->str) : NULL;
+    if (!k && r->peer->mcp->relay)
+        return false; /* a server's behind us, as far as we can know */
     if (!k) {
         al_mcp_fail(r, AL_RPC_INVALID_PARAMS, none,
                     "\"requestState\" is not one that waits here: it was used, has expired, or is not ours");
@@ -420,7 +423,7 @@ void al_mcp_drop_all_questions(struct al_mcp *m, const char *why)
         if (!taken)
             continue;
         /* Answering may free peers: from the beginning again. */
-        al_mcp_end_questions(taken, why);
+        al_mcp_end_questions(taken, false, why);
         al_mcp_drop_all_questions(m, why);
         return;
     }

@@ -18,6 +18,7 @@ struct al_mcp *al_mcp_start(struct al_core *core, const struct al_mcp_opts *o, v
     m->opts = *o;
     m->ended = ended;
     m->ud = ud;
+    m->question_ms = AL_MCP_QUESTION_MS;
     if (o->expose_upstream && o->upstreams)
         m->relay = al_mcp_relay_new(m);
     if (start_transports(m, err) < 0) {

@@ -105,6 +105,7 @@ struct al_mcp {
     size_t bytes_open;
     size_t n_questions; /* asked and unanswered, and what is parked */
     uint64_t last_question;
+    uint64_t question_ms; /* AL_MCP_QUESTION_MS, but for tests */
     bool input_ended; /* stdio: the client says nothing more */
     bool stopping, ended_called;
     void (*ended)(void *ud);
@@ -171,13 +172,13 @@ void al_mcp_answered(struct al_mcp_peer *p, const struct al_rpc *rpc);
 bool al_mcp_resume(struct al_mcp_request *r, const struct al_json *params);
 /* Takes the open questions about r (NULL: all of the peer) away from the peer, and ends them; drop does both. */
 struct al_mcp_question *al_mcp_take_questions(struct al_mcp_peer *p, const struct al_mcp_request *r);
-void al_mcp_end_questions(struct al_mcp_question *questions, const char *why);
+void al_mcp_end_questions(struct al_mcp_question *questions, bool request_gone, const char *why);
 void al_mcp_drop_questions(struct al_mcp_peer *p, const struct al_mcp_request *r, const char *why);
 void al_mcp_drop_all_questions(struct al_mcp *m, const char *why);
 
 /* --- approvals (approval.c) --- */
-/* Asks the client's user; run: about the `uses` of a script, else about a call. ask->answer comes once. *request is the request that the work answers, where it keeps it: it
- * becomes NULL while there is none, and then the one that came back. */
+/* Asks the client's user; run: about the `uses` of a script, else about a call. ask->answer comes once; until then request
+ * must live. *request is the request to answer: in the modern era it becomes NULL, and then the one that came back. */
 void al_mcp_approve(struct al_mcp_request **request, bool run, const struct al_ask *ask);
 
 /* --- the client's roots as the workspace (roots.c) --- */

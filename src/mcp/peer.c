@@ -58,29 +58,36 @@ static struct al_mcp_request *next_to_cancel(struct al_mcp_peer *p)
     return r;
 }
 
+/* The last request that ends frees a peer that is closed: while one of the server's own stands there, it
+ * stays. */
+static void hold_peer(struct al_mcp_peer *p, struct al_mcp_request *own)
+{
+    *own = (struct al_mcp_request){.peer = p, .next = p->requests, .cancelled = true};
+    p->requests = own;
+}
+
+static void release_peer(struct al_mcp_peer *p, const struct al_mcp_request *own)
+{
+    struct al_mcp_request **at = &p->requests;
+    while (*at != own)
+        at = &(*at)->next;
+    *at = own->next;
+    if (p->closing && !p->requests)
+        peer_free(p);
+}
+
 void al_mcp_peer_close(struct al_mcp_peer *p)
 {
     if (p->closing)
         return;
     p->closing = true;
-    if (!p->requests) {
-        al_mcp_drop_questions(p, NULL, "the client has gone");
-        peer_free(p);
-        return;
-    }
-    /* The last request that ends frees the peer: this one must be the last to go. */
-    struct al_mcp_request hold = {.peer = p, .next = p->requests, .cancelled = true};
-    p->requests = &hold;
+    struct al_mcp_request own;
+    hold_peer(p, &own);
     al_mcp_drop_questions(p, NULL, "the client has gone");
     struct al_mcp_request *r;
     while ((r = next_to_cancel(p)))
         al_mcp_cancel(r);
-    struct al_mcp_request **at = &p->requests;
-    while (*at != &hold)
-        at = &(*at)->next;
-    *at = hold.next;
-    if (!p->requests)
-        peer_free(p);
+    release_peer(p, &own);
 }
 
 static void send_about(struct al_mcp_peer *p, struct al_mcp_request *r, struct al_str message)
@@ -188,7 +195,7 @@ static void finish(struct al_mcp_request *r, struct al_str message)
 {
     struct al_mcp_peer *p = r->peer;
     struct al_mcp *m = p->mcp;
-    al_mcp_drop_questions(p, r, "the request has ended");
+    al_mcp_end_questions(al_mcp_take_questions(p, r), true, "the request has ended");
     if (!p->closing)
         p->ops->send(p->ud, r, r->cancelled ? (struct al_str){"", 0} : message, true);
     request_free(r);
@@ -323,18 +330,29 @@ void al_mcp_log(struct al_mcp_peer *p, struct al_mcp_request *r, enum al_mcp_lev
 
 /* --- taking back --- */
 
+static bool is_open(const struct al_mcp_peer *p, const struct al_mcp_request *r)
+{
+    const struct al_mcp_request *o = p->requests;
+    while (o && o != r)
+        o = o->next;
+    return o != NULL;
+}
+
 void al_mcp_cancel(struct al_mcp_request *r)
 {
     struct al_mcp_peer *p = r->peer;
     if (r->cancelled)
         return;
     r->cancelled = true;
+    struct al_mcp_request own;
+    hold_peer(p, &own);
     /* First what works on it, which may end the request now; then the questions, whose answers nobody needs.
      */
     struct al_mcp_question *questions = al_mcp_take_questions(p, r);
     if (r->cancel)
         r->cancel(r->work);
-    al_mcp_end_questions(questions, "the request was cancelled");
+    al_mcp_end_questions(questions, !is_open(p, r), "the request was cancelled");
+    release_peer(p, &own);
 }
 
 static struct al_mcp_request *next_to_stop(struct al_mcp *m)

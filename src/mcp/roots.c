@@ -213,7 +213,7 @@ static void ask(struct al_mcp_roots *roots)
 void al_mcp_roots_begin(struct al_mcp_peer *p)
 {
     struct al_mcp *m = p->mcp;
-    if (!m->opts.roots_are_workspace || !m->stdio || !p->client.roots || p->roots)
+    if (!m->opts.roots_are_workspace || m->http || !p->client.roots || p->roots)
         return;
     struct al_mcp_roots *roots = al_xcalloc(1, sizeof *roots);
     roots->mcp = m;

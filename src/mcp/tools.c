@@ -118,10 +118,72 @@ struct work {
     struct al_mcp *mcp;
     struct al_mcp_request *request;
     struct al_call *call;
+    struct asking *asking;
     bool is_run;
 };
 
-static void put_text(struct al_jw *w, const struct al_call *call, size_t max_chars)
+/* Asking the person about it: lives until the answer, which may come after the call's end. */
+struct asking {
+    struct work *work; /* NULL: it has ended */
+    struct al_mcp_request *request;
+    void (*answer)(void *ud, enum al_approval approval);
+    void *ud;
+};
+
+static bool is_run(const struct al_tool *tool)
+{
+    return tool == &al_tool_js_run || tool == &al_tool_execute;
+}
+
+static void bound_structured(const struct al_call *call, size_t max_chars, struct al_buf *out)
+{
+    if (call->structured.n == 0)
+        return;
+    if (is_run(call->tool))
+        al_jsrun_bounded(al_buf_str(&call->structured), max_chars, out);
+    else
+        al_mcp_bound_json(al_buf_str(&call->structured), max_chars, out);
+}
+
+static bool says_truncated(struct al_str json)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(4u << 20);
+    const struct al_json *v;
+    struct al_err ignored;
+    return json.n && al_json_parse(&arena, json, &v, &ignored) == 0 &&
+           al_json_is_true(al_json_get(v, "truncated"));
+}
+
+/* A person reads the client's log; that a server of theirs fails is worth a line there. */
+static void log_failure(struct al_mcp_request *r, const struct al_call *call)
+{
+    autobuf struct al_buf data = AL_BUF_INIT(8192);
+    struct al_jw w;
+    if (call->err.code != AL_UPSTREAM_UNAVAILABLE)
+        return;
+    al_jw_init(&w, &data);
+    al_jw_strz(&w, call->err.msg);
+    al_mcp_log(r->peer, r, AL_MCP_ERROR, "servers", al_buf_str(&data));
+}
+
+/* Where something of a run was left out, a link to the whole of it; clients know links since 2025-06-18. */
+static void put_link(struct al_jw *w, const struct al_mcp_request *r, const struct al_call *call,
+                     bool truncated)
+{
+    if (!truncated || !call->execution_id[0] || strcmp(r->client.version, "2025-06-18") < 0)
+        return;
+    autobuf struct al_buf uri = AL_BUF_INIT(128);
+    al_buf_addf(&uri, "run://%s", call->execution_id);
+    al_jw_obj(w);
+    al_jw_kstrz(w, "type", "resource_link");
+    al_jw_kstr(w, "uri", al_buf_str(&uri));
+    al_jw_kstrz(w, "name", call->execution_id);
+    al_jw_kstrz(w, "mimeType", "application/json");
+    al_jw_end(w);
+}
+
+static void put_content(struct al_jw *w, const struct al_mcp_request *r, const struct al_call *call,
+                        size_t max_chars, bool truncated)
 {
     autobuf struct al_buf text = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
     autobuf struct al_buf cut = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
@@ -139,32 +201,23 @@ static void put_text(struct al_jw *w, const struct al_call *call, size_t max_cha
     al_jw_kstrz(w, "type", "text");
     al_jw_kstr(w, "text", al_buf_str(&cut));
     al_jw_end(w);
+    put_link(w, r, call, truncated);
     al_jw_end(w);
-}
-
-static void put_structured(struct al_jw *w, const struct al_call *call, size_t max_chars)
-{
-    if (call->structured.n == 0)
-        return;
-    autobuf struct al_buf bounded = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
-    if (call->tool == &al_tool_js_run || call->tool == &al_tool_execute)
-        al_jsrun_bounded(al_buf_str(&call->structured), max_chars, &bounded);
-    else
-        al_mcp_bound_json(al_buf_str(&call->structured), max_chars, &bounded);
-    if (bounded.n)
-        al_jw_kraw(w, "structuredContent", al_buf_str(&bounded));
 }
 
 static void answer_call(struct al_mcp_request *r, const struct al_call *call)
 {
     const struct al_config *config = al_core_config(r->peer->mcp->core);
     size_t max = (size_t)al_config_int(config, AL_OPT_FORGE_JAVASCRIPT_MAX_OUTPUT_CHARS);
-    autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
+    autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE), structured = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
     struct al_jw w;
+    log_failure(r, call);
+    bound_structured(call, max, &structured);
     al_jw_init(&w, &out);
     al_jw_obj(&w);
-    put_text(&w, call, max);
-    put_structured(&w, call, max);
+    put_content(&w, r, call, max, says_truncated(al_buf_str(&structured)));
+    if (structured.n)
+        al_jw_kraw(&w, "structuredContent", al_buf_str(&structured));
     al_jw_kbool(&w, "isError", call->err.code != AL_OK);
     al_jw_end(&w);
     al_mcp_answer(r, al_buf_str(&out));
@@ -173,6 +226,8 @@ static void answer_call(struct al_mcp_request *r, const struct al_call *call)
 static void on_done(void *ud, struct al_call *call)
 {
     struct work *work = ud;
+    if (work->asking)
+        work->asking->work = NULL;
     if (work->request)
         answer_call(work->request, call);
     free(work);
@@ -203,10 +258,35 @@ static void cancel_work(void *ud)
         al_call_cancel(work->call);
 }
 
+static void on_approval(void *ud, enum al_approval approval)
+{
+    struct asking *asking = ud;
+    struct work *work = asking->work;
+    void (*answer)(void *ud, enum al_approval approval) = asking->answer;
+    void *answer_ud = asking->ud;
+    if (work) {
+        work->request = asking->request;
+        work->asking = NULL;
+    }
+    free(asking);
+    answer(answer_ud, approval);
+}
+
 static void on_ask(void *ud, const struct al_ask *ask)
 {
     struct work *work = ud;
-    al_mcp_approve(&work->request, work->is_run, ask);
+    struct asking *asking = al_xcalloc(1, sizeof *asking);
+    struct al_ask wrapped = *ask;
+    asking->work = work;
+    asking->request = work->request;
+    asking->answer = ask->answer;
+    asking->ud = ask->ud;
+    wrapped.answer = on_approval;
+    wrapped.ud = asking;
+    work->asking = asking;
+    if (work->request->client.modern)
+        work->request = NULL; /* answered within; another one comes with the answer */
+    al_mcp_approve(&asking->request, work->is_run, &wrapped);
 }
 
 static void start_call(struct al_mcp_request *r, const struct al_tool *tool, const struct al_json *args)
@@ -214,7 +294,7 @@ static void start_call(struct al_mcp_request *r, const struct al_tool *tool, con
     struct work *work = al_xcalloc(1, sizeof *work);
     work->mcp = r->peer->mcp;
     work->request = r;
-    work->is_run = tool == &al_tool_js_run || tool == &al_tool_execute;
+    work->is_run = is_run(tool);
     r->work = work;
     r->cancel = cancel_work;
     struct al_call_spec spec = {
