@@ -127,10 +127,10 @@ static bool taken_away(const struct al_app *app, const char *name)
     return false;
 }
 
-static const struct al_tool *find_tool(struct al_app *app, struct al_err *err)
+static const struct al_tool *find_tool(struct al_app *app, struct al_arena *arena, struct al_err *err)
 {
     const char *name = app->args.pos[0];
-    const struct al_tool *tool = al_core_tool(app->core, al_str_of(name));
+    const struct al_tool *tool = al_core_find_tool(app->core, al_str_of(name), arena);
     if (tool)
         return tool;
     if (taken_away(app, name)) {
@@ -153,9 +153,9 @@ static void explain_gate(struct al_app *app, struct al_reply *reply, struct al_j
                          bool *ret_allowed)
 {
     struct al_err why = {0};
-    struct al_gate_query q = {.effect = tool->effect,
-                              .origin = origin,
-                              .scratch_only = tool->scratch_only && tool->scratch_only(args)};
+    struct al_gate_query q = al_gate_query_of(tool, origin);
+    q.scratch_only = tool->scratch_only && tool->scratch_only(args);
+    q.takes_scratch = false;
     bool script = origin == AL_ORIGIN_SCRIPT;
     if (script && tool->not_callable)
         al_fail(&why, AL_NOT_CALLABLE, "%s", tool->not_callable);
@@ -186,6 +186,9 @@ static int check_schema(const struct al_tool *tool, const struct al_json *args, 
 {
     autoarena struct al_arena arena = AL_ARENA_INIT(8u << 20);
     const struct al_json *schema;
+    *ret_n = 0;
+    if (tool->server) /* it checks its own arguments */
+        return 0;
     if (al_json_parse(&arena, al_str_of(tool->input_schema), &schema, err) < 0)
         return -1;
     *ret_n = al_schema_check(schema, args, problems);
@@ -213,7 +216,7 @@ static int explain(struct al_app *app, struct al_str args_json, struct al_reply 
     unsigned n_problems;
     struct al_jw w;
     bool typed, in_script;
-    const struct al_tool *tool = find_tool(app, &reply->err);
+    const struct al_tool *tool = find_tool(app, &arena, &reply->err);
     if (!tool || al_json_parse(&arena, args_json, &args, &reply->err) < 0 ||
         check_schema(tool, args, &problems, &n_problems, &reply->err) < 0)
         return -1;
@@ -227,7 +230,9 @@ static int explain(struct al_app *app, struct al_str args_json, struct al_reply 
     al_jw_end(&w);
     al_buf_addf(&reply->text, "%-12s%s\n%-12s%s\n%-12s", "tool", tool->name, "effect",
                 al_effect_name(tool->effect), "arguments");
-    al_buf_adds(&reply->text, n_problems ? "do not fit:\n" : "fit\n");
+    al_buf_adds(&reply->text, n_problems     ? "do not fit:\n"
+                              : tool->server ? "are checked by the server\n"
+                                             : "fit\n");
     al_say_foreign(app, &reply->text, al_buf_str(&problems), true);
     if (n_problems && reply->text.p[reply->text.n - 1] != '\n')
         al_buf_addc(&reply->text, '\n');
@@ -246,7 +251,8 @@ int al_cmd_tool_call(struct al_app *app, struct al_reply *reply)
         return -1;
     if (al_args_has(&app->args, AL_FLAG_EXPLAIN))
         return explain(app, al_buf_str(&args), reply);
-    const struct al_tool *tool = find_tool(app, &reply->err);
+    autoarena struct al_arena arena = AL_ARENA_INIT(1u << 20);
+    const struct al_tool *tool = find_tool(app, &arena, &reply->err);
     if (!tool)
         return -1;
     struct al_str name = al_str_of(app->args.pos[0]);

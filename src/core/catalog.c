@@ -1,15 +1,24 @@
-/* tools.list and tools.describe: what there is, what may be called now, and which tools fit a query best. */
+/*
+ * tools.list and tools.describe: what there is, what may be called now, and which tools fit a query best. Our
+ * own tools and a source's are ranked together; of a source, which may have tens of thousands, only the best
+ * come that far.
+ */
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/core_int.h"
 #include "core/schema.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_SHORT 200 /* characters of a description in a list */
 #define MAX_TERMS 16
-#define MAX_TERM 32 /* bytes */
+#define MAX_TERM 32   /* bytes */
+#define MAX_FOUND 200 /* tools of a source that are ranked with ours */
+#define FOUND_ARENA (32u << 20)
+#define MAX_LIST (7u << 20) /* bytes: a script's answer may have 8 MiB */
+#define SMALLEST_ENTRY 256u
 
 /* What a match is worth, by where it stands. A word's beginning is worth half. */
 enum {
@@ -25,7 +34,8 @@ struct terms {
 };
 
 struct hit {
-    const struct al_tool_entry *entry;
+    const struct al_tool *tool;
+    const struct al_json *input; /* its schema; NULL: unknown */
     double score;
     size_t n_terms; /* of the query, found in it */
 };
@@ -114,14 +124,14 @@ static double params_match(const struct al_json *schema, const char *term)
     return best;
 }
 
-static double term_score(const struct al_tool_entry *e, const char *term)
+static double term_score(const struct hit *h, const char *term)
 {
-    double text = match(al_str_of(e->tool->description), term);
-    double length =
-        (double)strlen(e->tool->description) / 400; /* a long text says many words without meaning them */
-    return IN_NAME * match(al_str_of(e->tool->name), term) +
-           IN_TITLE * match(al_str_of(e->tool->title), term) + IN_PARAMS * params_match(e->input, term) +
-           IN_TEXT * text / (0.75 + 0.25 * length);
+    const struct al_tool *tool = h->tool;
+    double text = match(al_str_of(tool->description), term);
+    /* A long text says many words without meaning them. */
+    double length = (double)strlen(tool->description) / 400;
+    return IN_NAME * match(al_str_of(tool->name), term) + IN_TITLE * match(al_str_of(tool->title), term) +
+           IN_PARAMS * params_match(h->input, term) + IN_TEXT * text / (0.75 + 0.25 * length);
 }
 
 /* Sum over the terms, each weighted by how few tools know it; more for a tool that knows more of them. */
@@ -131,7 +141,7 @@ static void score(struct hit *hits, size_t n, const struct terms *t)
     for (size_t k = 0; k < t->n; k++) {
         size_t known = 0;
         for (size_t i = 0; i < n; i++) {
-            of_term[i] = term_score(hits[i].entry, t->term[k]);
+            of_term[i] = term_score(&hits[i], t->term[k]);
             known += of_term[i] > 0;
         }
         double rarity = known ? 1 + (double)(n - known) / (double)known : 0;
@@ -151,7 +161,7 @@ static int by_score(const void *a, const void *b)
     const struct hit *x = a, *y = b;
     if (x->score != y->score)
         return x->score < y->score ? 1 : -1;
-    return strcmp(x->entry->tool->name, y->entry->tool->name);
+    return strcmp(x->tool->name, y->tool->name);
 }
 
 /* The first sentence, or as much of the first line as fits. */
@@ -187,69 +197,202 @@ int al_catalog_callable(const struct al_core *core, const struct al_tool *tool, 
     return 0;
 }
 
+static void add_reason(struct al_jw *w, const struct al_tool *tool, const struct al_err *err)
+{
+    autobuf struct al_buf reason = AL_BUF_INIT(2048);
+    /* The message of a server's tool says nothing that the hint does not. */
+    if (tool->server && err->hint[0])
+        al_buf_addf(&reason, "%s: %s", al_code_name(err->code), err->hint);
+    else if (err->hint[0])
+        al_buf_addf(&reason, "%s: %s (%s)", al_code_name(err->code), err->msg, err->hint);
+    else
+        al_buf_addf(&reason, "%s: %s", al_code_name(err->code), err->msg);
+    al_jw_kstr(w, "reason", al_buf_str(&reason));
+}
+
 static void add_entry(struct al_jw *w, const struct al_core *core, const struct al_tool *tool,
                       enum al_origin origin)
 {
     struct al_err err = {.code = AL_OK};
     bool scratch_only;
     bool callable = al_catalog_callable(core, tool, origin, &scratch_only, &err) == 0;
+    struct al_str text = short_text(tool->description);
     al_jw_obj(w);
     al_jw_kstrz(w, "name", tool->name);
-    al_jw_kstr(w, "description", short_text(tool->description));
+    if (tool->server) {
+        al_jw_kstrz(w, "server", tool->server);
+        al_jw_kstrz(w, "tool", tool->server_tool);
+    }
+    al_jw_kstr(w, "description", text.n ? text : al_str_of(tool->title));
     al_jw_kstrz(w, "effect", al_effect_name(tool->effect));
     al_jw_kbool(w, "callable", callable);
-    if (scratch_only) {
+    if (scratch_only)
         al_jw_kstrz(w, "reason", "only for `scratch:` paths: --allow-write was not given");
-    } else if (!callable) {
-        autobuf struct al_buf reason = AL_BUF_INIT(2048);
-        al_buf_addf(&reason, "%s: %s", al_code_name(err.code), err.msg);
-        if (err.hint[0])
-            al_buf_addf(&reason, " (%s)", err.hint);
-        al_jw_kstr(w, "reason", al_buf_str(&reason));
-    }
+    else if (!callable)
+        add_reason(w, tool, &err);
     al_jw_end(w);
+}
+
+/* --- lists --- */
+
+struct list {
+    const struct al_core *core;
+    enum al_origin origin;
+    struct al_jw w;
+    size_t max;     /* bytes of the whole */
+    size_t n_shown; /* tools of the source */
+    struct hit *hits;
+    size_t n, cap;
+    struct al_arena *arena;
+};
+
+/* What is no tool of its own, in the shape of one: scripts filter lists by their members. */
+static void add_note(struct list *l, const char *name, const char *server, const char *text)
+{
+    al_jw_obj(&l->w);
+    al_jw_kstrz(&l->w, "name", name);
+    if (server)
+        al_jw_kstrz(&l->w, "server", server);
+    al_jw_kstrz(&l->w, "description", text);
+    al_jw_kstrz(&l->w, "effect", al_effect_name(AL_EFFECT_EXTERNAL));
+    al_jw_kbool(&l->w, "callable", false);
+    al_jw_end(&l->w);
+}
+
+static void note_server(void *ud, const char *server, int64_t n_tools)
+{
+    struct list *l = ud;
+    if (n_tools >= 0 || l->w.out->n + SMALLEST_ENTRY > l->max)
+        return;
+    autobuf struct al_buf name = AL_BUF_INIT(1024), text = AL_BUF_INIT(2048);
+    al_buf_addf(&name, "%s.*%c", server, 0);
+    al_buf_addf(&text, "Not fetched yet: `alisio mcp tools %s`, or the first call, fetches its tools.%c",
+                server, 0);
+    if (!al_buf_failed(&name) && !al_buf_failed(&text))
+        add_note(l, name.p, server, text.p);
+}
+
+static bool show_tool(void *ud, const struct al_tool *tool)
+{
+    struct list *l = ud;
+    if (l->w.out->n + SMALLEST_ENTRY * 4 > l->max)
+        return false;
+    add_entry(&l->w, l->core, tool, l->origin);
+    l->n_shown++;
+    return true;
+}
+
+static void add_all(struct list *l, int most)
+{
+    const struct al_core *core = l->core;
+    for (size_t i = 0; i < core->n_tools; i++)
+        if (al_core_tool_registered(core, core->tools[i].tool))
+            add_entry(&l->w, core, core->tools[i].tool, l->origin);
+    if (!core->source_ops)
+        return;
+    core->source_ops->each(core->source_ud, (struct al_str){"", 0}, most, show_tool, l);
+    size_t all = core->source_ops->count(core->source_ud);
+    if (most == 0 && all > l->n_shown) {
+        char text[128];
+        snprintf(text, sizeof(text), "%zu more tools: tools.list(query) finds them.", all - l->n_shown);
+        add_note(l, "…", NULL, text);
+    }
+}
+
+static const char *kept(struct list *l, const char *z, bool *ok)
+{
+    const char *copy = z ? al_arena_dup(l->arena, al_str_of(z)) : NULL;
+    *ok = *ok && (copy || !z);
+    return copy;
+}
+
+static bool find_tool(void *ud, const struct al_tool *tool)
+{
+    struct list *l = ud;
+    bool ok = l->n < l->cap;
+    struct al_tool *t = ok ? al_arena_alloc(l->arena, sizeof(*t)) : NULL;
+    if (!t)
+        return false;
+    *t = *tool;
+    const char **texts[] = {&t->name,         &t->title,  &t->description,
+                            &t->input_schema, &t->server, &t->server_tool};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        *texts[i] = kept(l, *texts[i], &ok);
+    struct hit *h = &l->hits[l->n];
+    h->tool = t;
+    if (!ok || al_json_parse(l->arena, al_str_of(t->input_schema), &h->input, NULL) < 0)
+        h->input = NULL;
+    l->n += ok;
+    return ok;
+}
+
+static void add_found(struct list *l, const struct terms *terms, struct al_str query, int most)
+{
+    const struct al_core *core = l->core;
+    autoarena struct al_arena a = AL_ARENA_INIT(FOUND_ARENA);
+    l->arena = &a;
+    l->cap = core->n_tools + MAX_FOUND;
+    l->hits = al_xcalloc(l->cap, sizeof(*l->hits));
+    for (size_t i = 0; i < core->n_tools; i++)
+        if (al_core_tool_registered(core, core->tools[i].tool))
+            l->hits[l->n++] = (struct hit){.tool = core->tools[i].tool, .input = core->tools[i].input};
+    if (core->source_ops)
+        core->source_ops->each(core->source_ud, query, MAX_FOUND, find_tool, l);
+    score(l->hits, l->n, terms);
+    qsort(l->hits, l->n, sizeof(*l->hits), by_score);
+    for (size_t i = 0; i < l->n && l->hits[i].score > 0; i++)
+        if (most == 0 || i < (size_t)most)
+            add_entry(&l->w, core, l->hits[i].tool, l->origin);
+    free(l->hits);
+}
+
+void al_catalog_list(const struct al_core *core, struct al_str query, int most, enum al_origin origin,
+                     struct al_buf *out)
+{
+    struct list l = {.core = core, .origin = origin, .max = out->max < MAX_LIST ? out->max : MAX_LIST};
+    struct terms terms;
+    split_query(query, &terms);
+    al_jw_init(&l.w, out);
+    al_jw_arr(&l.w);
+    if (terms.n > 0)
+        add_found(&l, &terms, query, most);
+    else
+        add_all(&l, most);
+    if (core->source_ops)
+        core->source_ops->servers(core->source_ud, note_server, &l);
+    al_jw_end(&l.w);
 }
 
 void al_core_list_json(const struct al_core *core, struct al_str query, enum al_origin origin,
                        struct al_buf *out)
 {
-    struct hit *hits = al_xcalloc(core->n_tools + 1, sizeof(*hits));
-    struct terms terms;
-    size_t n = 0;
-    split_query(query, &terms);
-    for (size_t i = 0; i < core->n_tools; i++)
-        if (al_core_tool_registered(core, core->tools[i].tool))
-            hits[n++].entry = &core->tools[i];
-    if (terms.n > 0) {
-        score(hits, n, &terms);
-        qsort(hits, n, sizeof(*hits), by_score);
-    }
-    struct al_jw w;
-    al_jw_init(&w, out);
-    al_jw_arr(&w);
-    for (size_t i = 0; i < n; i++)
-        if (terms.n == 0 || hits[i].score > 0)
-            add_entry(&w, core, hits[i].entry->tool, origin);
-    al_jw_end(&w);
-    free(hits);
+    al_catalog_list(core, query, 0, origin, out);
 }
 
 int al_core_describe_json(const struct al_core *core, struct al_str name, struct al_buf *out,
                           struct al_err *err)
 {
-    const struct al_tool_entry *e = al_registry_find(core, name);
-    if (!e || !al_core_tool_registered(core, e->tool))
+    autoarena struct al_arena a = AL_ARENA_INIT(1u << 20);
+    const struct al_tool *tool = al_core_find_tool(core, name, &a);
+    if (!tool)
         return al_registry_not_found(core, name, AL_ORIGIN_SCRIPT, err);
     autobuf struct al_buf signature = AL_BUF_INIT(16384);
-    al_tool_signature(e->tool, &signature);
+    al_tool_signature(tool, &signature);
     struct al_jw w;
     al_jw_init(&w, out);
     al_jw_obj(&w);
-    al_jw_kstrz(&w, "name", e->tool->name);
-    al_jw_kstrz(&w, "description", e->tool->description);
-    al_jw_kraw(&w, "inputSchema", e->input->raw);
-    if (e->output)
-        al_jw_kraw(&w, "outputSchema", e->output->raw);
+    al_jw_kstrz(&w, "name", tool->name);
+    if (tool->server) {
+        al_jw_kstrz(&w, "server", tool->server);
+        al_jw_kstrz(&w, "tool", tool->server_tool);
+        al_jw_kstrz(&w, "title", tool->title);
+    }
+    al_jw_kstrz(&w, "description", tool->description);
+    al_jw_kraw(&w, "inputSchema", al_str_of(tool->input_schema));
+    if (tool->output_schema)
+        al_jw_kraw(&w, "outputSchema", al_str_of(tool->output_schema));
+    if (tool->annotations)
+        al_jw_kraw(&w, "annotations", al_str_of(tool->annotations));
     al_jw_kstr(&w, "signature", al_buf_str(&signature));
     al_jw_end(&w);
     return 0;

@@ -124,6 +124,9 @@ void al_call_preview(const struct al_call *call, struct al_buf *out);
 /* "completed", "failed", "cancelled", "timed_out" or "refused"; after al_call_finish. */
 const char *al_call_status(const struct al_call *call);
 
+/* catalog.c: al_core_list_json with at most `most` tools of the source, or with a query of all; 0: no limit of that kind. */
+void al_catalog_list(const struct al_core *core, struct al_str query, int most, enum al_origin origin,
+                     struct al_buf *out);
 /* catalog.c: whether a call from there would pass now; with *ret_scratch_only, for paths in the scratchpad
  * alone. */
 int al_catalog_callable(const struct al_core *core, const struct al_tool *tool, enum al_origin origin,

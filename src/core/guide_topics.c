@@ -74,6 +74,48 @@ static void write_js_run(struct al_core *core, struct al_str query, struct al_bu
     guide_add_examples(core, "js_run", out);
 }
 
+#define MAX_SERVERS_NAMED 20
+#define MAX_SOURCE_TOOLS 30
+
+struct servers {
+    struct al_buf *out;
+    size_t n;
+};
+
+static void add_server(void *ud, const char *server, int64_t n_tools)
+{
+    struct servers *s = ud;
+    if (s->n++ >= MAX_SERVERS_NAMED)
+        return;
+    al_buf_adds(s->out, s->n > 1 ? ", " : "\nMCP servers: ");
+    jscut_line(al_str_of(server), 64, s->out);
+    if (n_tools < 0)
+        al_buf_adds(s->out, " (not fetched yet: the first call does it)");
+    else
+        al_buf_addf(s->out, " (%lld)", (long long)n_tools);
+}
+
+static void add_servers(const struct al_core *core, struct al_buf *out)
+{
+    struct servers s = {out, 0};
+    if (core->source_ops)
+        core->source_ops->servers(core->source_ud, add_server, &s);
+    if (s.n == 0)
+        return;
+    if (s.n > MAX_SERVERS_NAMED)
+        al_buf_addf(out, " and %zu more", s.n - MAX_SERVERS_NAMED);
+    al_buf_adds(out, ". Their tools are mcp_SERVER_TOOL below; tools.SERVER.TOOL(args) calls the same. "
+                     "query finds them by what they do.\n");
+}
+
+/* Who knows the shape can ask for the approval. */
+static bool worth_showing(const struct al_tool *tool, const struct al_json *item)
+{
+    return al_json_is_true(al_json_get(item, "callable")) ||
+           (tool->server && tool->gate != AL_GATE_DENY &&
+            al_str_starts(al_json_get_text(item, "reason"), "APPROVAL_REQUIRED"));
+}
+
 /* One line a tool; those that cannot be called now are named with the reason afterwards. */
 static void write_tools(struct al_core *core, struct al_str query, struct al_buf *out)
 {
@@ -81,17 +123,19 @@ static void write_tools(struct al_core *core, struct al_str query, struct al_buf
     struct al_arena a = AL_ARENA_INIT(16u << 20);
     const struct al_json *v = NULL;
     size_t n = 0, left = 0;
-    al_core_list_json(core, query, AL_ORIGIN_SCRIPT, &list);
+    al_catalog_list(core, query, MAX_SOURCE_TOOLS, AL_ORIGIN_SCRIPT, &list);
     al_buf_adds(out, "# Tools that a script may call now\n");
+    add_servers(core, out);
     if (al_json_parse(&a, al_buf_str(&list), &v, NULL) < 0)
         v = NULL;
     al_json_each(item, v)
     {
-        const struct al_tool *tool = al_core_tool(core, al_json_get_text(item, "name"));
+        autoarena struct al_arena of_tool = AL_ARENA_INIT(TOOL_ARENA_MAX);
+        const struct al_tool *tool = al_core_find_tool(core, al_json_get_text(item, "name"), &of_tool);
         if (!tool)
             continue;
         struct al_str what = al_json_get_text(item, "description"), why = al_json_get_text(item, "reason");
-        if (!al_json_is_true(al_json_get(item, "callable"))) {
+        if (!worth_showing(tool, item)) {
             al_buf_addf(&refused, "- %s: ", tool->name);
             jscut_line(why, 160, &refused);
             al_buf_addc(&refused, '\n');

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_SCHEMA_TYPE 4096 /* bytes of a type within a signature */
+#define MAX_SCHEMA_TYPE 4096         /* bytes of a type within a signature */
+#define MAX_SCHEMA_NODES (16u << 20) /* two schemas of a server, of the smallest parts */
 #define NAME_MAX_BYTES 64
+#define CLOSE_QUERY_MAX 400
 
 /* Tools are ours and written down in the tree: what is wrong with one is a fault of the program. */
 static _Noreturn void broken(const char *tool, const char *what)
@@ -189,14 +191,31 @@ size_t al_registry_close(const struct al_core *core, struct al_str name, bool fo
     return n;
 }
 
+struct close {
+    struct al_buf *out;
+    size_t n;
+};
+
+/* What a source finds by the words of the name, as scripts say it where that is plain. */
+static bool add_close(void *ud, const struct al_tool *tool)
+{
+    struct close *c = ud;
+    bool plain = is_name(tool->server) && is_name(tool->server_tool);
+    al_buf_addf(c->out, "%s%s%s%s", c->n++ ? ", " : "did you mean ", plain ? tool->server : tool->name,
+                plain ? "." : "", plain ? tool->server_tool : "");
+    return true;
+}
+
 void al_registry_close_names(const struct al_core *core, struct al_str name, bool for_script,
                              struct al_buf *out)
 {
     const struct al_tool *close[AL_CLOSE_NAMES];
-    size_t n = al_registry_close(core, name, for_script, close);
-    for (size_t i = 0; i < n; i++)
+    struct close c = {out, al_registry_close(core, name, for_script, close)};
+    for (size_t i = 0; i < c.n; i++)
         al_buf_addf(out, "%s%s", i ? ", " : "did you mean ", close[i]->name);
-    if (n > 0)
+    if (core->source_ops && c.n < AL_CLOSE_NAMES && name.n <= CLOSE_QUERY_MAX)
+        core->source_ops->each(core->source_ud, name, (int)(AL_CLOSE_NAMES - c.n), add_close, &c);
+    if (c.n > 0)
         al_buf_addc(out, '?');
 }
 
@@ -208,7 +227,7 @@ void al_core_close_names(const struct al_core *core, struct al_str name, struct 
 int al_registry_not_found(const struct al_core *core, struct al_str name, enum al_origin origin,
                           struct al_err *err)
 {
-    autobuf struct al_buf shown = AL_BUF_INIT(1024), close = AL_BUF_INIT(256);
+    autobuf struct al_buf shown = AL_BUF_INIT(1024), close = AL_BUF_INIT(1024);
     struct al_str head = al_utf8_head(name, NAME_MAX_BYTES);
     al_text_visible(&shown, head, false);
     al_registry_close_names(core, name, origin == AL_ORIGIN_SCRIPT, &close);
@@ -241,7 +260,7 @@ static const struct al_json *parse_own(struct al_arena *a, const char *text)
 
 void al_tool_signature(const struct al_tool *tool, struct al_buf *out)
 {
-    autoarena struct al_arena a = AL_ARENA_INIT(1u << 20);
+    autoarena struct al_arena a = AL_ARENA_INIT(MAX_SCHEMA_NODES);
     const struct al_json *input = parse_own(&a, tool->input_schema),
                          *output = parse_own(&a, tool->output_schema);
     const struct al_json *required = al_json_get(input, "required");
