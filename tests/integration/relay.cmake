@@ -1,0 +1,3 @@
+add_test(NAME integration_relay COMMAND node --test ${CMAKE_SOURCE_DIR}/tests/integration/relay.test.mjs)
+set_tests_properties(integration_relay PROPERTIES TIMEOUT 240
+  ENVIRONMENT "ALISIO_BINARY=$<TARGET_FILE:alisio>")
