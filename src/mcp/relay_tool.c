@@ -173,22 +173,22 @@ static void start_found(struct al_relay_work *w)
 static void server_known(struct al_relay_wait *wait, const struct al_err *err)
 {
     struct al_relay_work *w = wait->work;
-    (void)err; /* then its tools are not known */
+    wait->server->settled = !err;
     if (--w->n_waits == 0)
         start_found(w);
 }
 
-/* Servers that never ran have no catalogue yet: they are started, all at once, before a tool is said to be
+/* Servers whose tools were not asked for in this process are, all at once, before a tool is said to be
  * unknown. */
 static void look_for(struct al_relay_work *w)
 {
     w->n_waits = 1;
     for (size_t i = 0; i < w->relay->n; i++) {
         struct al_relay_server *s = &w->relay->servers[i];
-        if (al_upstream_state(s->upstream) == AL_UPSTREAM_READY)
+        if (s->settled)
             continue;
         w->n_waits++;
-        al_relay_wait_for(w->relay, s, w, server_known);
+        al_relay_refresh(w->relay, s, w, server_known);
     }
     if (--w->n_waits == 0)
         unknown_tool(w);
