@@ -394,6 +394,11 @@ int al_core_describe_json(const struct al_core *core, struct al_str name, struct
     if (tool->annotations)
         al_jw_kraw(&w, "annotations", al_str_of(tool->annotations));
     al_jw_kstr(&w, "signature", al_buf_str(&signature));
+    if (tool->server) {
+        al_buf_clear(&signature);
+        al_registry_call_path(core, tool, &signature);
+        al_jw_kstr(&w, "call", al_buf_str(&signature));
+    }
     al_jw_end(&w);
     return 0;
 }

@@ -109,6 +109,9 @@ const struct al_tool *al_registry_find_source(const struct al_core *core, struct
                                               struct al_arena *arena);
 /* Also entries that are not registered now. NULL: none. */
 const struct al_tool_entry *al_registry_find(const struct al_core *core, struct al_str name);
+/* How a script calls it: "tools.github.get_issue", "tools[\"odd name\"]"; and that with its types. */
+void al_registry_call_path(const struct al_core *core, const struct al_tool *tool, struct al_buf *out);
+void al_registry_call_signature(const struct al_core *core, const struct al_tool *tool, struct al_buf *out);
 #define AL_CLOSE_NAMES 3
 /* The closest registered tools, best first; for_script leaves out what a script may not call. How many. */
 size_t al_registry_close(const struct al_core *core, struct al_str name, bool for_script,

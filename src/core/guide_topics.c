@@ -104,8 +104,11 @@ static void add_servers(const struct al_core *core, struct al_buf *out)
         return;
     if (s.n > MAX_SERVERS_NAMED)
         al_buf_addf(out, " and %zu more", s.n - MAX_SERVERS_NAMED);
-    al_buf_adds(out, ". Their tools are mcp_SERVER_TOOL below; tools.SERVER.TOOL(args) calls the same. "
-                     "query finds them by what they do.\n");
+    al_buf_addf(
+        out,
+        ". query finds their tools by what they do. What needs an approval: %sa person allows it with "
+        "`alisio mcp allow SERVER 'PATTERN'`.\n",
+        core->can_ask ? "name it in uses, or " : "");
 }
 
 /* Who knows the shape can ask for the approval. */
@@ -114,6 +117,13 @@ static bool worth_showing(const struct al_tool *tool, const struct al_json *item
     return al_json_is_true(al_json_get(item, "callable")) ||
            (tool->server && tool->gate != AL_GATE_DENY &&
             al_str_starts(al_json_get_text(item, "reason"), "APPROVAL_REQUIRED"));
+}
+
+/* What helps is said once, above. */
+static struct al_str short_reason(const struct al_tool *tool)
+{
+    return tool->gate == AL_GATE_CHANGED ? AL_STR("its description has changed: a person has to review it")
+                                         : AL_STR("needs an approval");
 }
 
 /* One line a tool; those that cannot be called now are named with the reason afterwards. */
@@ -147,12 +157,12 @@ static void write_tools(struct al_core *core, struct al_str query, struct al_buf
         }
         n++;
         autobuf struct al_buf signature = AL_BUF_INIT(64u << 10);
-        al_tool_signature(tool, &signature);
-        al_buf_adds(out, "\ntools.");
+        al_registry_call_signature(core, tool, &signature);
+        al_buf_addc(out, '\n');
         jscut_text(al_buf_str(&signature), 700, out);
         al_buf_addf(out, "\n  // %s: %.*s", al_effect_name(tool->effect), AL_FMT(what));
         if (why.n)
-            al_buf_addf(out, " (%.*s)", AL_FMT(why));
+            al_buf_addf(out, " (%.*s)", AL_FMT(tool->server ? short_reason(tool) : why));
         al_buf_addc(out, '\n');
     }
     al_arena_free(&a);

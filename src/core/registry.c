@@ -258,16 +258,73 @@ static const struct al_json *parse_own(struct al_arena *a, const char *text)
     return schema;
 }
 
-void al_tool_signature(const struct al_tool *tool, struct al_buf *out)
+static void add_signature(const struct al_tool *tool, struct al_str name, struct al_buf *out)
 {
     autoarena struct al_arena a = AL_ARENA_INIT(MAX_SCHEMA_NODES);
     const struct al_json *input = parse_own(&a, tool->input_schema),
                          *output = parse_own(&a, tool->output_schema);
     const struct al_json *required = al_json_get(input, "required");
-    al_schema_typescript_name(al_str_of(tool->name), out);
+    al_buf_add_str(out, name);
     al_buf_adds(out, (required && required->n > 0) || al_json_get(input, "oneOf") ? "(args: " : "(args?: ");
     add_part(out, input);
     al_buf_adds(out, "): Promise<");
     add_part(out, output);
     al_buf_addc(out, '>');
+}
+
+void al_tool_signature(const struct al_tool *tool, struct al_buf *out)
+{
+    autobuf struct al_buf name = AL_BUF_INIT(4096);
+    al_schema_typescript_name(al_str_of(tool->name), &name);
+    add_signature(tool, al_buf_str(&name), out);
+}
+
+/* Members of `tools`, or of a server's object, that a script does not reach as tools (jsvm/prelude/tools.js).
+ */
+static bool is_hidden(const char *name)
+{
+    static const char *const hidden[] = {"then",      "catch",    "finally", "toJSON",   "constructor",
+                                         "prototype", "toString", "valueOf", "__proto__"};
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++)
+        if (strcmp(name, hidden[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_taken(const struct al_core *core, const char *server)
+{
+    static const char *const ours[] = {"call", "list", "describe", "map"};
+    for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+        if (strcmp(server, ours[i]) == 0)
+            return true;
+    return al_registry_find(core, al_str_of(server)) != NULL;
+}
+
+static void add_member(struct al_buf *out, const char *name)
+{
+    autobuf struct al_buf text = AL_BUF_INIT(4096);
+    al_schema_typescript_name(al_str_of(name), &text);
+    bool quoted = text.n > 0 && text.p[0] == '"';
+    al_buf_addf(out, quoted ? "[%.*s]" : ".%.*s", AL_FMT(al_buf_str(&text)));
+}
+
+/* A literal of a long name is cut, and would call another one. */
+#define MAX_MEMBER 100u
+
+void al_registry_call_path(const struct al_core *core, const struct al_tool *tool, struct al_buf *out)
+{
+    al_buf_adds(out, "tools");
+    bool by_server = tool->server && !is_hidden(tool->server) && !is_hidden(tool->server_tool) &&
+                     !is_taken(core, tool->server) &&
+                     al_utf8_count(al_str_of(tool->server_tool)) <= MAX_MEMBER;
+    if (by_server)
+        add_member(out, tool->server);
+    add_member(out, by_server ? tool->server_tool : tool->name);
+}
+
+void al_registry_call_signature(const struct al_core *core, const struct al_tool *tool, struct al_buf *out)
+{
+    autobuf struct al_buf path = AL_BUF_INIT(8192);
+    al_registry_call_path(core, tool, &path);
+    add_signature(tool, al_buf_str(&path), out);
 }

@@ -123,7 +123,9 @@ static const struct al_tool *unknown_tool(struct al_upstream *s, const char *too
     al_catalog_name(s->config->name, tool, name);
     struct al_catalog_tool t = {.server = s->config->name,
                                 .tool = al_arena_dup(a, al_str_of(tool)),
-                                .name = al_arena_dup(a, al_str_of(name))};
+                                .name = al_arena_dup(a, al_str_of(name)),
+                                .description =
+                                    "The server was not asked yet what it offers: the first call does it."};
     return t.tool && t.name ? keep(a, make_tool(s, &t)) : NULL;
 }
 
