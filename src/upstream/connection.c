@@ -33,7 +33,7 @@ struct al_conn {
     struct al_upstreams *owner;
     struct al_transport *t;
     enum step step;
-    bool modern, probed;
+    bool modern, probed, probed_again;
     char version[16]; /* agreed, or tried */
     uint64_t probe_id, init_id;
     struct al_timer *deadline, *patience;
@@ -292,6 +292,8 @@ static void probe(struct al_conn *c)
     struct al_transport_message m = {0};
     struct al_err err;
     autobuf struct al_buf params = AL_BUF_INIT(4096);
+    al_timer_stop(c->patience);
+    c->patience = NULL;
     c->step = PROBING;
     c->probed = true;
     c->modern = true;
@@ -429,7 +431,10 @@ static void choose(struct al_conn *c, const struct al_json *list, const struct a
         ready_modern(c, discovered);
     else if (legacy)
         initialize(c);
-    else
+    else if (modern && !c->probed_again) { /* it names the very version that it refused: once more */
+        c->probed_again = true;
+        probe(c);
+    } else
         refuse_version(c, list ? list->raw : AL_STR("?"));
 }
 
