@@ -23,6 +23,17 @@ bool al_mcp_http_decode(struct al_str value, struct al_buf *out);
 /* Whether a decoded value says the same as the body: strings as they are, integers by value, true and false. */
 bool al_mcp_http_same(struct al_str decoded, const struct al_json *v);
 
+/* Arguments of a tool that its schema wants as headers, too (http_param.c). NULL: they agree; else what is wrong with the
+ * header in name. */
+#define AL_MCP_HTTP_PARAM_MAX 160
+struct al_mcp_http_headers {
+    const char *(*get)(void *ud, const char *name); /* NULL: there is none */
+    unsigned (*count)(void *ud, const char *name);
+    void *ud;
+};
+const char *al_mcp_http_params_wrong(struct al_str input_schema, const struct al_json *arguments,
+                                     const struct al_mcp_http_headers *headers, char name[AL_MCP_HTTP_PARAM_MAX]);
+
 /* Ids of events: the stream's number and the event's, "3-17". */
 #define AL_MCP_EVENT_ID_MAX 48
 void al_mcp_http_event_id(char out[AL_MCP_EVENT_ID_MAX], uint64_t stream, uint64_t event);

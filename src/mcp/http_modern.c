@@ -55,6 +55,30 @@ static const char *name_member(struct al_str method)
     return al_str_is(method, "resources/read") ? "uri" : NULL;
 }
 
+static const char *get_header(void *ud, const char *name)
+{
+    return al_httpd_header(ud, name);
+}
+
+static unsigned count_header(void *ud, const char *name)
+{
+    return al_httpd_header_count(ud, name);
+}
+
+/* Only tools of servers behind us have arguments that are headers, too. */
+static bool arguments_ok(struct al_mcp_relay *relay, struct al_httpd_request *r, const struct al_mcp_http_body *b)
+{
+    const struct al_mcp_http_headers headers = {.get = get_header, .count = count_header, .ud = r};
+    autobuf struct al_buf schema = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
+    char name[AL_MCP_HTTP_PARAM_MAX];
+    if (!relay || !al_str_is(b->rpc.method, "tools/call") ||
+        !al_mcp_relay_schema(relay, al_json_get_text(b->rpc.params, "name"), &schema))
+        return true;
+    const char *wrong = al_mcp_http_params_wrong(al_buf_str(&schema), al_json_get(b->rpc.params, "arguments"),
+                                                 &headers, name);
+    return !wrong || mismatch(r, b, name, wrong);
+}
+
 static bool headers_ok(struct al_httpd_request *r, const struct al_mcp_http_body *b)
 {
     bool request = b->rpc.kind == AL_RPC_REQUEST;
@@ -211,7 +235,7 @@ static void take_request(struct al_mcp_http *h, struct al_httpd_request *r, stru
 
 void al_mcp_modern_post(struct al_mcp_http *h, struct al_httpd_request *r, struct al_mcp_http_body *b)
 {
-    if (!headers_ok(r, b))
+    if (!headers_ok(r, b) || !arguments_ok(h->mcp->relay, r, b))
         return;
     if (b->rpc.kind == AL_RPC_REQUEST) {
         take_request(h, r, b);

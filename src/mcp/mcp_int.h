@@ -231,6 +231,8 @@ void al_mcp_relay_capabilities(struct al_mcp_relay *relay, bool modern, struct a
 void al_mcp_relay_list(struct al_mcp_relay *relay, struct al_mcp_request *r, const struct al_json *params,
                        const char *member, struct al_str ours);
 bool al_mcp_relay_tool(struct al_mcp_relay *relay, struct al_mcp_request *r, const struct al_json *params);
+/* The input schema of a tool that is called by this name; false: it is not known. */
+bool al_mcp_relay_schema(struct al_mcp_relay *relay, struct al_str name, struct al_buf *out);
 /* resources/read, subscribe, unsubscribe (whose URI is in, or out of, al_mcp_watched already), prompts/get,
  * completion/complete, and any method that we do not have. */
 bool al_mcp_relay_request(struct al_mcp_relay *relay, struct al_mcp_request *r, const struct al_json *params);

@@ -35,22 +35,35 @@ enum al_relay_tool al_relay_tool_name(struct al_mcp_relay *relay, const struct a
                                                                    : AL_RELAY_TOOL_OFFERED;
 }
 
+static bool find_called(const struct al_mcp_relay *relay, const char *name, struct al_arena *a,
+                        struct al_catalog_tool *ret)
+{
+    struct al_store *store = al_core_store(relay->mcp->core);
+    struct al_err err;
+    if (!relay->mcp->opts.plain_names)
+        return al_catalog_find(store, name, a, ret, &err) == 0;
+    return relay->n && al_catalog_find_of(store, al_relay_name(&relay->servers[0]), name, a, ret, &err) == 0;
+}
+
+bool al_mcp_relay_schema(struct al_mcp_relay *relay, struct al_str name, struct al_buf *out)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(64u << 20);
+    struct al_catalog_tool found;
+    char *z = !name.n || memchr(name.p, 0, name.n) ? NULL : al_arena_dup(&a, name);
+    if (!z || !find_called(relay, z, &a, &found) || !found.input_schema)
+        return false;
+    al_buf_adds(out, found.input_schema);
+    return !al_buf_failed(out);
+}
+
 /* Fills w->server and w->target, the tool's name there. */
 static bool find_tool(struct al_relay_work *w)
 {
-    struct al_mcp_relay *relay = w->relay;
-    struct al_store *store = al_core_store(relay->mcp->core);
     autoarena struct al_arena a = AL_ARENA_INIT(64u << 20);
     struct al_catalog_tool found;
-    struct al_err err;
-    int r;
-    if (relay->mcp->opts.plain_names)
-        r = relay->n
-                ? al_catalog_find_of(store, al_relay_name(&relay->servers[0]), w->wanted, &a, &found, &err)
-                : -1;
-    else
-        r = al_catalog_find(store, w->wanted, &a, &found, &err);
-    w->server = r == 0 ? al_relay_find(relay, al_str_of(found.server)) : NULL;
+    w->server = find_called(w->relay, w->wanted, &a, &found)
+                    ? al_relay_find(w->relay, al_str_of(found.server))
+                    : NULL;
     if (!w->server)
         return false;
     free(w->target);
