@@ -46,7 +46,7 @@ static void indented(struct al_buf *out, const char *head, struct al_str text)
 
 static const char *mend(const struct al_err *err)
 {
-    if (err->hint[0])
+    if (err->hint[0] && !strstr(err->hint, "mcp doctor"))
         return err->hint;
     switch (err->code) {
     case AL_AUTH_REQUIRED:

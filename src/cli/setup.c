@@ -314,10 +314,12 @@ static long long say_saving(struct setup *s, struct al_buf *out)
     if (!tools)
         return 0;
     long long saved = ((long long)theirs - (long long)own_bytes(s->app)) / 4;
-    al_buf_addf(out,
-                "%zu tool definitions leave the client's context: about %lld tokens in each conversation ",
-                tools, saved > 0 ? saved : 0);
-    al_buf_adds(out, "(an estimate: bytes of the definitions less ours, by 4");
+    al_buf_addf(out, "%zu tool definitions leave the client's context: ", tools);
+    if (saved > 0)
+        al_buf_addf(out, "about %lld tokens less in each conversation", saved);
+    else
+        al_buf_adds(out, "no tokens less, since they were as small as alisio's own");
+    al_buf_adds(out, " (an estimate: bytes of the definitions less ours, by 4");
     if (unseen)
         al_buf_addf(out, "; %zu server%s not counted", unseen, unseen == 1 ? "" : "s");
     al_buf_adds(out, ")\n");

@@ -22,12 +22,12 @@ struct foreign {
     struct al_buf what; /* why the present entry cannot be used; empty: it can */
 };
 
-static void note(struct foreign *f, struct al_str name, const char *what)
+static void note(struct foreign *f, struct al_str name, struct al_str what)
 {
     if (!f->notices)
         return;
     al_text_visible(f->notices, al_utf8_cut(name, 80), false);
-    al_buf_addf(f->notices, ": %s\n", what);
+    al_buf_addf(f->notices, ": %.*s\n", AL_FMT(what));
 }
 
 /* --- how they write variables --- */
@@ -327,7 +327,7 @@ static enum kind kind_of(struct foreign *f, const struct al_json *obj, struct al
     if (al_str_is(type, "stdio") || al_str_is(type, "local"))
         return KIND_STDIO;
     if (al_str_is(type, "sse"))
-        note(f, name, "is of the older transport \"sse\"; it is tried as Streamable HTTP");
+        note(f, name, AL_STR("is of the older transport \"sse\"; it is tried as Streamable HTTP"));
     for (size_t i = 0; i < sizeof http / sizeof *http; i++)
         if (al_str_is(type, http[i]))
             return KIND_HTTP;
@@ -380,17 +380,17 @@ static int read_members(struct foreign *f, const struct al_json *servers, const 
         const char *fault = al_server_name_fault(m->key);
         const struct al_server *have = al_servers_find(f->add_to, m->key);
         if (fault) {
-            note(f, m->key, fault);
+            note(f, m->key, al_str_of(fault));
             continue;
         }
         if (have && project) {
-            note(f, m->key, "is there more than once; the one of a project was left out");
+            note(f, m->key, AL_STR("is there more than once; the one of a project was left out"));
             continue;
         }
         al_buf_clear(&f->what);
         al_server_init(&s, m->key, f->origin);
         if (!read_entry(f, m, &s)) {
-            note(f, m->key, f->what.p);
+            note(f, m->key, al_buf_str(&f->what));
             al_server_fini(&s);
             continue;
         }
