@@ -6,6 +6,7 @@
 #include "os/fd.h"
 #include "os/path.h"
 #include "os/spawn.h"
+#include "upstream/edges.h"
 #include "upstream/upstream_int.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 
 #define MAX_QUEUE (2 * (size_t)AL_UPSTREAM_MAX_MESSAGE)
 #define MAX_EXPANDED (128u << 10) /* of one argument: the kernel's own limit */
-#define EDGE 256
 #define DEPTH "ALISIO_MCP_DEPTH="
 
 struct stdio {
@@ -25,9 +25,7 @@ struct stdio {
     struct al_timer *later; /* opened or ended, in the next turn */
     struct al_err err;
     struct al_rpc_lines lines;
-    /* Of the line that is being read: which request a line that is too long answers is seen at its edges. */
-    char head[EDGE], tail[EDGE];
-    size_t n_head, n_tail;
+    struct al_edges edges; /* of the line that is being read */
     bool too_long;
     unsigned busy; /* callbacks of ours on the stack */
     bool freed;
@@ -159,43 +157,6 @@ static bool is_own(const char *program)
 
 /* --- what it says --- */
 
-static void edge_add(struct stdio *t, struct al_str part)
-{
-    size_t room = EDGE - t->n_head;
-    size_t n = part.n < room ? part.n : room;
-    memcpy(t->head + t->n_head, part.p, n);
-    t->n_head += n;
-    if (part.n >= EDGE) {
-        memcpy(t->tail, part.p + part.n - EDGE, EDGE);
-        t->n_tail = EDGE;
-        return;
-    }
-    size_t keep = t->n_tail + part.n > EDGE ? EDGE - part.n : t->n_tail;
-    memmove(t->tail, t->tail + t->n_tail - keep, keep);
-    memcpy(t->tail + keep, part.p, part.n);
-    t->n_tail = keep + part.n;
-}
-
-/* The last "id":N in it; 0: none. A name within a text has a backslash before its closing quote. */
-static uint64_t id_in(const char *p, size_t n)
-{
-    uint64_t id = 0;
-    for (size_t i = 0; i + 5 < n; i++) {
-        if (memcmp(p + i, "\"id\":", 5) != 0)
-            continue;
-        size_t end = i + 5;
-        while (end < n && p[end] == ' ')
-            end++;
-        size_t from = end;
-        while (end < n && p[end] >= '0' && p[end] <= '9')
-            end++;
-        int64_t v;
-        if (al_parse_int((struct al_str){p + from, end - from}, 1, INT64_MAX, &v))
-            id = (uint64_t)v;
-    }
-    return id;
-}
-
 static void told_too_long(void *ud)
 {
     struct stdio *t = ud;
@@ -205,10 +166,8 @@ static void told_too_long(void *ud)
 static void end_of_line(struct stdio *t)
 {
     bool too_long = t->too_long;
-    uint64_t id = id_in(t->tail, t->n_tail);
-    if (!id)
-        id = id_in(t->head, t->n_head);
-    t->n_head = t->n_tail = 0;
+    uint64_t id = too_long ? al_edges_id(&t->edges) : 0;
+    al_edges_clear(&t->edges);
     t->too_long = false;
     if (!too_long)
         return;
@@ -253,7 +212,7 @@ static void on_output(void *ud, struct al_str bytes)
         const char *nl = memchr(bytes.p, '\n', bytes.n);
         struct al_str part = {bytes.p, nl ? (size_t)(nl - bytes.p) + 1 : bytes.n};
         bytes = (struct al_str){bytes.p + part.n, bytes.n - part.n};
-        edge_add(t, part);
+        al_edges_add(&t->edges, part);
         al_rpc_lines_feed(&t->lines, part, &sink, t);
         if (nl && !t->freed)
             end_of_line(t);

@@ -6,3 +6,4 @@ al_test(test_upstream
   LINK al_upstream al_core al_sandbox TIMEOUT 180)
 target_compile_definitions(test_upstream PRIVATE FAKE_MCP="$<TARGET_FILE:fake_mcp>")
 add_dependencies(test_upstream fake_mcp)
+al_test(test_upstream_result SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_upstream_result.c LINK al_upstream)

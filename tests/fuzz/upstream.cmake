@@ -1,0 +1,1 @@
+al_fuzz(upstream SOURCES ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_upstream.c LINK al_upstream)
