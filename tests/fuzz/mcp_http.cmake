@@ -1,0 +1,1 @@
+al_fuzz(http_heads SOURCES ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_http_heads.c LINK al_mcp)
