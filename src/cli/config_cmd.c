@@ -3,6 +3,7 @@
 #include "cli/table.h"
 
 #include "base/mem.h"
+#include "config/servers.h"
 
 #include <stdio.h>
 
@@ -17,6 +18,25 @@ static char *user_file(void)
     struct al_buf b = AL_BUF_INIT(1 << 16);
     al_buf_addf(&b, "%s/config.json", home);
     return al_buf_take(&b);
+}
+
+/* The names alone: what they start is `alisio mcp list`'s to show. */
+static void server_names(struct al_app *app, struct al_table *t, struct al_jw *w)
+{
+    const struct al_servers *s = al_config_servers(app->config);
+    autobuf struct al_buf names = AL_BUF_INIT(1 << 16);
+    al_jw_key(w, "mcpServers");
+    al_jw_arr(w);
+    for (size_t i = 0; i < s->n; i++) {
+        al_buf_addf(&names, "%s%s", i ? ", " : "", s->v[i].name);
+        al_jw_strz(w, s->v[i].name);
+    }
+    al_jw_end(w);
+    if (s->n == 0)
+        return;
+    al_table_add(t, "mcp.servers");
+    al_table_add_str(t, al_buf_str(&names));
+    al_table_addf(t, "user %.400s", app->user_file);
 }
 
 static void option_json(const struct al_app *app, enum al_opt o, struct al_jw *w)
@@ -59,6 +79,7 @@ int al_cmd_config_show(struct al_app *app, struct al_reply *reply)
         option_json(app, o, &w);
     }
     al_jw_end(&w);
+    server_names(app, &t, &w);
     al_jw_end(&w);
     al_table_print(app, &t, &reply->text);
     return 0;

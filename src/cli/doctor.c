@@ -1,6 +1,7 @@
 #include "cli/doctor.h"
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/mcp_common.h"
 
 #include "base/mem.h"
 #include "os/lock.h"
@@ -135,6 +136,19 @@ static void check_state(struct al_doctor *d)
                       "on a network file system: slower, and without WAL; ALISIO_STATE_HOME moves it");
 }
 
+static void check_servers(struct al_doctor *d)
+{
+    struct al_err err = {0};
+    autobuf struct al_buf text = AL_BUF_INIT(256);
+    if (!d->app->config || !d->app->store)
+        return;
+    if (al_say_servers(d->app, &text, NULL, &err) < 0)
+        al_doctor_say(d, AL_MARK_BAD, "mcp", "%s", err.msg);
+    else
+        al_doctor_say(d, AL_MARK_OK, "mcp", "%.*s%s", AL_FMT(al_buf_str(&text)),
+                      d->app->servers.n ? " (`alisio mcp doctor` starts them)" : "");
+}
+
 static void check_workspace(struct al_doctor *d)
 {
     struct al_app *app = d->app;
@@ -211,6 +225,7 @@ int al_cmd_doctor(struct al_app *app, struct al_reply *reply)
     check_user(&d);
     check_config(&d);
     check_state(&d);
+    check_servers(&d);
     check_workspace(&d);
     al_doctor_programs(&d);
     check_engine(&d, js);

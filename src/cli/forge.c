@@ -1,5 +1,6 @@
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/mcp_common.h"
 #include "cli/table.h"
 
 #include "base/text.h"
@@ -145,7 +146,10 @@ int al_cmd_forge_status(struct al_app *app, struct al_reply *reply)
     scratch_part(app, reply, &w);
     al_buf_addf(&reply->text, "%-10s %s\n", "guides", guides ? "on (forge_guide)" : "off");
     al_jw_kbool(&w, "guides", guides);
-    if (al_args_has(&app->args, AL_FLAG_PROBE))
+    al_buf_addf(&reply->text, "%-10s ", "mcp");
+    r = al_say_servers(app, &reply->text, &w, &reply->err);
+    al_buf_addc(&reply->text, '\n');
+    if (r == 0 && al_args_has(&app->args, AL_FLAG_PROBE))
         r = probe_part(app, reply, &w);
     al_jw_end(&w);
     return r;

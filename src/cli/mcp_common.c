@@ -380,6 +380,32 @@ int al_propose_policy(struct al_app *app, struct al_server *s, struct al_tool_co
     return r;
 }
 
+int al_say_servers(struct al_app *app, struct al_buf *out, struct al_jw *w, struct al_err *err)
+{
+    size_t known = 0;
+    if (al_app_servers(app, err) < 0 || al_app_store(app, err) < 0)
+        return -1;
+    for (size_t i = 0; i < app->servers.n; i++) {
+        autoarena struct al_arena a = AL_ARENA_INIT(1 << 20);
+        struct al_catalog_server cat;
+        struct al_err none;
+        known += al_catalog_server(app->store, app->servers.v[i].name, &a, &cat, &none) == 0;
+    }
+    if (app->servers.n)
+        al_buf_addf(out, "%zu server%s, %zu with a catalogue", app->servers.n, app->servers.n == 1 ? "" : "s",
+                    known);
+    else
+        al_buf_adds(out, "no server is configured");
+    if (w) {
+        al_jw_key(w, "mcp");
+        al_jw_obj(w);
+        al_jw_kint(w, "servers", (int64_t)app->servers.n);
+        al_jw_kint(w, "withCatalogue", (int64_t)known);
+        al_jw_end(w);
+    }
+    return 0;
+}
+
 /* --- imports --- */
 
 enum al_servers_shape al_servers_shape_of(const char *path)

@@ -55,6 +55,9 @@ bool al_tool_reads_only(const struct al_catalog_tool *t);
 int al_propose_policy(struct al_app *app, struct al_server *s, struct al_tool_counts *ret,
                       struct al_err *err) AL_MUST_CHECK;
 
+/* "3 servers, 2 with a catalogue", of those that are configured; asks for the store. */
+int al_say_servers(struct al_app *app, struct al_buf *out, struct al_jw *w, struct al_err *err) AL_MUST_CHECK;
+
 /* How the entry that a server was imported from looks now. */
 enum al_import_state {
     AL_IMPORT_NONE, /* it was not imported */
