@@ -134,7 +134,7 @@ static int fail_ask(const struct al_gate_query *q, const char *tool_name, struct
 /* Tools of a server: its policy is the flag. What was granted was the definition of then. */
 static int decide_by_server(const struct al_gate_query *q, const char *tool_name, struct al_err *err)
 {
-    bool typed = q->origin == AL_ORIGIN_CLI, preapproved = q->origin == AL_ORIGIN_SCRIPT && q->preapproved;
+    bool typed = q->origin == AL_ORIGIN_CLI, preapproved = q->preapproved;
     switch (q->gate) {
     case AL_GATE_ALLOW:
         return 0;

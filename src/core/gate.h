@@ -20,7 +20,7 @@ struct al_gate_query {
     enum al_origin origin;
     bool scratch_only;  /* a write that stays in the scratchpad */
     bool takes_scratch; /* the tool could write there: the hint says so */
-    bool preapproved;   /* approved for this run by `uses` */
+    bool preapproved;   /* approved for this run by `uses`; or a relayed call that was, and goes on */
     bool granted;       /* a stored session grant covers it (never counts for a script) */
     enum al_tool_gate gate; /* of a server's tool: what the person's policy says; the effect's own flag is nothing here */
     const char *server, *server_tool; /* of it, for the hint that names the command: `alisio mcp allow S 'tool'` */

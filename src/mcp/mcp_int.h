@@ -139,6 +139,7 @@ void al_mcp_send_error(struct al_mcp_peer *p, struct al_str id, int code, struct
 void al_mcp_answer(struct al_mcp_request *r, struct al_str result);
 void al_mcp_fail(struct al_mcp_request *r, int code, struct al_str data, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+void al_mcp_fail_with(struct al_mcp_request *r, int code, struct al_str message, struct al_str data); /* of any length */
 /* A notification about a request, or about none (r NULL). params: JSON, or empty. */
 void al_mcp_notify(struct al_mcp_peer *p, struct al_mcp_request *r, const char *method, struct al_str params);
 void al_mcp_progress(struct al_mcp_request *r, double value, double total, struct al_str message); /* total NaN: none */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #define PROGRESS_NOTE_CHARS 500
+#define MAX_MESSAGE_CUT (64u << 10)
 
 static const char *const levels[] = {
     [AL_MCP_DEBUG] = "debug",     [AL_MCP_INFO] = "info",           [AL_MCP_NOTICE] = "notice",
@@ -202,6 +203,17 @@ static void finish(struct al_mcp_request *r, struct al_str message)
     al_mcp_check_idle(m);
 }
 
+void al_mcp_fail_with(struct al_mcp_request *r, int code, struct al_str message, struct al_str data)
+{
+    autobuf struct al_buf out = AL_BUF_INIT(2 * (size_t)AL_MCP_MAX_MESSAGE);
+    al_rpc_failure(&out, al_str_of(r->id), code, message, data);
+    if (al_buf_failed(&out)) { /* the code at least */
+        al_buf_clear(&out);
+        al_rpc_failure(&out, al_str_of(r->id), code, al_utf8_cut(message, MAX_MESSAGE_CUT), (struct al_str){"", 0});
+    }
+    finish(r, al_buf_str(&out));
+}
+
 void al_mcp_fail(struct al_mcp_request *r, int code, struct al_str data, const char *fmt, ...)
 {
     char text[2048];
@@ -209,9 +221,7 @@ void al_mcp_fail(struct al_mcp_request *r, int code, struct al_str data, const c
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
-    al_rpc_failure(&out, al_str_of(r->id), code, al_utf8_cut(al_str_of(text), sizeof text - 1), data);
-    finish(r, al_buf_str(&out));
+    al_mcp_fail_with(r, code, al_utf8_cut(al_str_of(text), sizeof text - 1), data);
 }
 
 /* --- results --- */

@@ -74,6 +74,7 @@ static void on_approval(void *ud, enum al_approval approval)
     free(ud);
     if (held.work) {
         held.work->approval = NULL;
+        held.work->approved = approval == AL_APPROVAL_ONCE;
         if (held.work->modern)
             come_back(held.work, held.request);
     }
@@ -101,6 +102,53 @@ void al_relay_approve(void *ud, const struct al_ask *ask)
         w->r = NULL;
     }
     al_mcp_approve(&held->request, false, &wrapped);
+}
+
+#define TICKET_MS (10u * 60 * 1000)
+
+/* False: there is no state that ties the two together. */
+static bool ticket_of(const struct al_relay_work *w, const struct al_json *params,
+                      const struct al_json *state, char out[AL_SHA256_HEX])
+{
+    const struct al_json *args = al_json_get(params, "arguments");
+    if (!al_json_is_string(state))
+        return false;
+    struct al_sha256 *h = al_sha256_new();
+    al_sha256_add(h, w->registered, strlen(w->registered) + 1);
+    al_sha256_add(h, state->str.p, state->str.n);
+    al_sha256_add(h, "", 1);
+    if (args)
+        al_sha256_add(h, args->raw.p, args->raw.n);
+    al_sha256_end(h, out);
+    return true;
+}
+
+void al_relay_ticket_give(struct al_relay_work *w, const struct al_json *params, const struct al_json *result)
+{
+    struct al_relay_ticket *slot = w->relay->tickets, t = {.until_ms = al_mono_ms() + TICKET_MS};
+    if (!w->approved || !w->modern || !al_relay_wants_input(result) ||
+        !ticket_of(w, params, al_json_get(result, "requestState"), t.sha256))
+        return;
+    for (size_t i = 1; i < AL_RELAY_TICKETS; i++)
+        if (w->relay->tickets[i].until_ms < slot->until_ms)
+            slot = &w->relay->tickets[i];
+    *slot = t;
+}
+
+bool al_relay_ticket_take(struct al_relay_work *w, const struct al_json *params)
+{
+    char wanted[AL_SHA256_HEX];
+    if (!w->modern || !ticket_of(w, params, al_json_get(params, "requestState"), wanted))
+        return false;
+    for (size_t i = 0; i < AL_RELAY_TICKETS; i++) {
+        struct al_relay_ticket *t = &w->relay->tickets[i];
+        if (t->until_ms < al_mono_ms() || strcmp(t->sha256, wanted) != 0)
+            continue;
+        *t = (struct al_relay_ticket){0};
+        w->approved = true;
+        return true;
+    }
+    return false;
 }
 
 /* --- rounds of a modern server --- */

@@ -13,13 +13,13 @@ static struct al_relay_server *server_of(struct al_mcp_relay *relay, const struc
     return NULL;
 }
 
-/* A server of the older era does not say what a message is about. The request of this client that the server
- * works on is a good guess, and over HTTP the way on which the message surely arrives. */
-static struct al_relay_work *work_of(const struct al_mcp_relay *relay, const struct al_mcp_peer *p,
-                                     const struct al_relay_server *s)
+/* Most servers do not say what a message is about. The last request that they work on for a client that wants
+ * such messages is a good guess, and over HTTP the way on which the message surely arrives. */
+static struct al_relay_work *work_of(const struct al_mcp_relay *relay, const struct al_relay_server *s,
+                                     enum al_mcp_level level)
 {
     for (struct al_relay_work *w = relay->works; w; w = w->next)
-        if (w->r && w->r->peer == p && w->server == s && (w->sent || w->call))
+        if (w->r && w->server == s && (w->sent || w->call) && level >= w->r->client.level)
             return w;
     return NULL;
 }
@@ -31,12 +31,16 @@ static void tell_message(struct al_mcp_relay *relay, const struct al_relay_serve
     if (al_json_parse(&arena, params, &v, NULL) < 0)
         return;
     enum al_mcp_level level = al_mcp_level_of(al_json_get_text(v, "level"));
-    for (struct al_mcp_peer *p = relay->mcp->peers, *next; p && level < AL_MCP_NO_LOG; p = next) {
+    if (level >= AL_MCP_NO_LOG)
+        return;
+    struct al_relay_work *w = work_of(relay, s, level);
+    if (w) {
+        al_relay_message(w, params);
+        return;
+    }
+    for (struct al_mcp_peer *p = relay->mcp->peers, *next; p; p = next) {
         next = p->next;
-        struct al_relay_work *w = work_of(relay, p, s);
-        if (w)
-            al_relay_message(w, params);
-        else if (p->initialized && !p->client.modern && level >= p->client.level)
+        if (p->initialized && !p->client.modern && level >= p->client.level)
             al_mcp_notify(p, NULL, "notifications/message", params);
     }
 }

@@ -6,6 +6,7 @@
 #ifndef AL_MCP_RELAY_INT_H
 #define AL_MCP_RELAY_INT_H
 
+#include "base/ident.h"
 #include "mcp/mcp_int.h"
 #include "mcp/relay_pure.h"
 
@@ -38,6 +39,14 @@ struct al_relay_watched {
         *sent; /* resources/subscribe under way, or a modern server's subscriptions/listen */
 };
 
+/* A call that a person has approved once and that a modern server has answered with questions: the retry that
+ * brings its state and the same arguments is still that call. */
+#define AL_RELAY_TICKETS 64
+struct al_relay_ticket {
+    char sha256[AL_SHA256_HEX];
+    uint64_t until_ms;
+};
+
 struct al_relay_server {
     struct al_upstream *upstream;
     bool settled;  /* tools that its catalogue lacks are none that can be called: asked for once */
@@ -66,6 +75,7 @@ struct al_mcp_relay {
     size_t n_templates;
     struct al_relay_watched *watched;
     size_t n_watched;
+    struct al_relay_ticket tickets[AL_RELAY_TICKETS];
     bool started; /* all servers were asked to start */
 };
 
@@ -94,6 +104,7 @@ struct al_relay_work {
     struct al_mcp_client client; /* a copy of the request's */
     bool modern;                 /* the client; of the server al_relay_modern tells */
     bool away, cancelled;
+    bool approved;   /* by a person, this once */
     bool starting;   /* the core is making the call */
     double progress; /* the last that was told */
     enum al_relay_end end;
@@ -216,6 +227,10 @@ void al_relay_question(struct al_relay_work *w, struct al_str method, struct al_
 void al_relay_round(struct al_relay_work *w, const struct al_relay_asked *asked);
 /* al_call_spec.ask of a tool; ud is the work. */
 void al_relay_approve(void *ud, const struct al_ask *ask);
+/* params: of the tools/call; result: what its server has answered. */
+void al_relay_ticket_give(struct al_relay_work *w, const struct al_json *params,
+                          const struct al_json *result);
+bool al_relay_ticket_take(struct al_relay_work *w, const struct al_json *params);
 void al_relay_drop_questions(struct al_relay_work *w);
 
 /* --- tools (relay_tool.c) --- */

@@ -218,12 +218,12 @@ bool al_mcp_relay_request(struct al_mcp_relay *relay, struct al_mcp_request *r, 
     bool by_uri = al_str_is(method, "resources/read") || al_str_is(method, "resources/subscribe") ||
                   al_str_is(method, "resources/unsubscribe");
     bool by_name = al_str_is(method, "prompts/get"), by_ref = al_str_is(method, "completion/complete");
-    if (!relay->n || (r->client.modern && is_only_older(method)))
-        return false;
     if (al_str_is(method, "prompts/list")) {
         al_mcp_relay_list(relay, r, params, "prompts", nothing);
         return true;
     }
+    if (!relay->n || (r->client.modern && is_only_older(method)))
+        return false;
     if (!by_uri && !by_name && !by_ref && relay->n != 1)
         return false;
     if (still_watched(relay, r, params)) {

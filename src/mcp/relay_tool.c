@@ -104,6 +104,15 @@ static void unknown_tool(struct al_relay_work *w)
     al_relay_end_error(w, AL_RPC_INVALID_PARAMS, al_buf_str(&text), nothing);
 }
 
+static void give_ticket(struct al_relay_work *w, const struct al_json *result)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(8 * (size_t)AL_MCP_MAX_MESSAGE);
+    const struct al_json *params;
+    struct al_err ignored; /* it was read before */
+    if (al_json_parse(&a, al_str_of(w->r->params), &params, &ignored) == 0)
+        al_relay_ticket_give(w, params, result);
+}
+
 static void on_done(void *ud, struct al_call *call)
 {
     struct al_relay_work *w = ud;
@@ -124,6 +133,8 @@ static void on_done(void *ud, struct al_call *call)
     } else if (call->relayed_failure) {
         al_relay_pass_failure(w, v);
     } else {
+        if (w->approved && w->r)
+            give_ticket(w, v);
         al_relay_pass_result(w, v, "tools/call");
     }
 }
@@ -156,7 +167,7 @@ static void start(struct al_relay_work *w)
         .args_json = args ? args->raw : AL_STR("{}"),
         .origin = AL_ORIGIN_MCP,
         .relay = true,
-        .preapproved = w->n_rounds > 0, /* the same call goes on */
+        .preapproved = w->n_rounds > 0 || al_relay_ticket_take(w, p.params), /* the same call goes on */
         .params_json = al_buf_str(&out),
         .ask = al_mcp_can_ask(&w->client, "elicitation/create", nothing) ? al_relay_approve : NULL,
         .question = on_question,

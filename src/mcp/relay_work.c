@@ -139,7 +139,7 @@ void al_relay_end_error(struct al_relay_work *w, int code, struct al_str message
         w->kept_code = code;
     }
     if (!keep(w, AL_RELAY_FAILURE))
-        al_mcp_fail(let_go(w), code, data, "%.*s", AL_FMT(message));
+        al_mcp_fail_with(let_go(w), code, message, data);
 }
 
 void al_relay_end_err(struct al_relay_work *w, const struct al_err *err)

@@ -1,6 +1,6 @@
 // alisio mcp --expose upstream: what servers offer passes through in both directions, whatever the eras of both ends.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import { McpClient, makeHome, root, soon, until } from "./lib.mjs";
@@ -64,7 +64,7 @@ class Client extends McpClient {
     for (; answer.result?.resultType === "input_required"; rounds++) {
       const { inputRequests = {}, requestState } = answer.result;
       const inputResponses = Object.fromEntries(
-        Object.entries(inputRequests).map(([key, q]) => [key, answers[q.method](q.params)]),
+        Object.entries(inputRequests).map(([key, q]) => [key, (this.say ?? answers)[q.method](q.params)]),
       );
       answer = await this.modern(method, { ...params, inputResponses, requestState }, options);
     }
@@ -72,11 +72,12 @@ class Client extends McpClient {
   }
 }
 
-function start(mcpServers, args = []) {
+function start(mcpServers, args = [], { allow = true } = {}) {
   const home = makeHome();
   const config = join(home.dir, "servers.json");
   writeFileSync(config, JSON.stringify({ mcpServers }));
-  const client = new Client(home, ["--expose", "upstream", "--allow-mcp", "--mcp-config", config, ...args]);
+  const policy = allow ? ["--allow-mcp"] : [];
+  const client = new Client(home, ["--expose", "upstream", ...policy, "--mcp-config", config, ...args]);
   open.push({ client, home });
   return client;
 }
@@ -92,6 +93,8 @@ process.stdin.setEncoding("utf8").on("data", (text) => {
   rest += text;
   for (let at; (at = rest.indexOf("\\n")) >= 0; rest = rest.slice(at + 1)) {
     const message = JSON.parse(rest.slice(0, at));
+    if (message.method === "notifications/cancelled")
+      process.stdout.write('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"cancelled"}}\\n');
     if (message.id === undefined) continue;
     const result = script[message.method];
     if (result === "exit") process.exit(3);
@@ -341,7 +344,6 @@ describe("the gateway", () => {
     const home = makeHome();
     const config = { mcp: { servers: { everything: { ...server("legacy"), tools: { "test_error*": "deny", "*": "allow" } } } } };
     home.env.ALISIO_CONFIG_HOME = join(home.dir, "config");
-    const { mkdirSync } = await import("node:fs");
     mkdirSync(home.env.ALISIO_CONFIG_HOME, { recursive: true, mode: 0o700 });
     writeFileSync(join(home.env.ALISIO_CONFIG_HOME, "config.json"), JSON.stringify(config), { mode: 0o600 });
     const client = new Client(home, ["--expose", "upstream"]);
@@ -354,33 +356,48 @@ describe("the gateway", () => {
     assert.match(text(denied), /^PERMISSION_DENIED: /);
   });
 
+  // One call is one approval, however often its server asks for more.
   for (const era of ["older", "modern"])
-    test(`a tool that wants approval asks the person of a client of the ${era} era`, async () => {
-      const home = makeHome();
-      const config = join(home.dir, "servers.json");
-      writeFileSync(config, JSON.stringify({ mcpServers: { everything: server("legacy") } }));
-      const client = new Client(home, ["--expose", "upstream", "--mcp-config", config]);
-      open.push({ client, home });
-      const decide = (decision) => ({ action: "accept", content: { decision, name: "Ada" } });
-      const call = { name: "mcp_everything_test_input_required_result_elicitation", arguments: {} };
-      if (era === "older") {
-        await client.older();
-        client.answer = () => decide("deny");
-        assert.match(text(await client.request("tools/call", call)), /PERMISSION_DENIED|APPROVAL_REQUIRED/);
-        client.answer = () => decide("once");
-        assert.equal(text(await client.request("tools/call", call)), "Hello, Ada!");
-        return;
-      }
-      const said = answers["elicitation/create"];
-      try {
-        answers["elicitation/create"] = () => decide("once");
+    for (const behind of ["legacy", "modern"])
+      test(`a ${behind} server's tool wants approval: a client of the ${era} era is asked once`, async () => {
+        const client = start({ everything: server(behind) }, [], { allow: false });
+        const call = { name: "mcp_everything_test_input_required_result_multi_round", arguments: {} };
+        let approvals = 0;
+        const decide = (decision, params) => {
+          const asksApproval = params.requestedSchema.properties.decision !== undefined;
+          approvals += asksApproval;
+          return { action: "accept", content: asksApproval ? { decision } : { name: "Ada", color: "red" } };
+        };
+        if (era === "older") {
+          await client.older();
+          client.answer = ({ method, params }) =>
+            method === "elicitation/create" ? decide("deny", params) : answers[method]();
+          assert.match(text(await client.request("tools/call", call)), /PERMISSION_DENIED|APPROVAL_REQUIRED/);
+          assert.equal(approvals, 1);
+          client.answer = ({ params }) => decide("once", params);
+          assert.equal(text(await client.request("tools/call", call)), "color red");
+          assert.equal(approvals, 2);
+          return;
+        }
+        client.say = { "elicitation/create": (params) => decide("once", params) };
         const answer = await client.modernRounds("tools/call", call);
-        assert.equal(answer.rounds, 2);
-        assert.equal(text(answer), "Hello, Ada!");
-      } finally {
-        answers["elicitation/create"] = said;
-      }
-    });
+        assert.equal(text(answer), "color red");
+        assert.equal(approvals, 1);
+        await client.modernRounds("tools/call", call);
+        assert.equal(approvals, 2);
+      });
+
+  test("an approval that nobody gives ends with the server", async () => {
+    const client = start({ everything: server("legacy") }, [], { allow: false });
+    await client.older();
+    client.answer = ({ method }) => (method === "roots/list" ? answers[method]() : undefined);
+    client.send({ id: "w", method: "tools/call", params: { name: "mcp_everything_test_simple_text", arguments: {} } });
+    await until("the question", () => client.asked.find(({ method }) => method === "elicitation/create"));
+    const parked = await client.modern("tools/call", { name: "mcp_everything_test_sampling", arguments: { prompt: "p" } });
+    assert.equal(parked.result.resultType, "input_required");
+    client.process.kill("SIGTERM");
+    assert.equal((await soon(client.exit, "the end")).code, 143);
+  });
 
   test("a cursor that was not given out is refused", async () => {
     const client = start({ everything: server("legacy") });
@@ -411,10 +428,11 @@ describe("the gateway", () => {
     };
     const client = start({ raw: rawServer(home.dir, "raw", script) }, ["--plain-names"]);
     await client.older();
+    await client.request("tools/list");
     client.send({ id: "c", method: "tools/call", params: { name: "wait", arguments: {} } });
-    await client.request("ping");
     client.send({ method: "notifications/cancelled", params: { requestId: "c" } });
-    assert.ok((await client.request("ping")).result);
+    await until("the cancel at the server", () => client.notifications.find(({ params }) => params?.data === "cancelled"));
+    assert.ok(client.lines.every((line) => JSON.parse(line).id !== "c"));
     const { code } = await soon(client.close(), "the end");
     assert.equal(code, 0);
     home.remove();
