@@ -30,7 +30,7 @@ const size_t al_n_groups = sizeof al_group_table / sizeof *al_group_table;
 
 const struct al_command al_command_table[] = {
     {.name = "js",
-     .usage = "[FILE | -e CODE | -] [--input JSON] [--title T] [--timeout MS]",
+     .usage = "[FILE | -e CODE | -] [--input JSON] [--title T] [--timeout MS] [--mcp-config FILE]",
      .summary = "run a script in the sealed JavaScript VM",
      .about =
          "The script is the body of an async function: top-level await and return work, and an expression "
@@ -49,13 +49,13 @@ const struct al_command al_command_table[] = {
      .run = al_cmd_js},
 
     {.name = "tool list",
-     .usage = "",
+     .usage = "[--mcp-config FILE]",
      .summary = "list the tools, with their effect",
      .flags = FLAGS(AL_FLAG_MCP_CONFIG),
      .examples = EXAMPLES({"alisio tool list", "all of them"}, {"alisio tool list --json", "for a program"}),
      .run = al_cmd_tool_list},
     {.name = "tool describe",
-     .usage = "NAME",
+     .usage = "NAME [--mcp-config FILE]",
      .summary = "show what a tool takes and gives",
      .flags = FLAGS(AL_FLAG_MCP_CONFIG),
      .examples = EXAMPLES({"alisio tool describe read_file", "its signature and schemas"}),
@@ -63,7 +63,7 @@ const struct al_command al_command_table[] = {
      .max_args = 1,
      .run = al_cmd_tool_describe},
     {.name = "tool call",
-     .usage = "NAME [JSON | -] [--explain]",
+     .usage = "NAME [JSON | -] [--explain] [--mcp-config FILE]",
      .summary = "call one tool",
      .about = "Typing the call is its approval. --read-only still refuses effects.",
      .flags = FLAGS(AL_FLAG_EXPLAIN, AL_FLAG_MCP_CONFIG),
@@ -151,7 +151,7 @@ const struct al_command al_command_table[] = {
 
     {.name = "mcp",
      .usage = "[--expose files,process,upstream] [--plain-names] [--mcp-config FILE] [--http PORT | --socket "
-              "PATH]",
+              "PATH] [--allow-host NAME]",
      .summary = "be an MCP server on standard input and output, or over HTTP",
      .about =
          "Standard output carries the protocol and nothing else. With a broken configuration the server "

@@ -171,6 +171,32 @@ static void added_folders_are_kept_in_order_up_to_a_limit(void **state)
     assert_non_null(strstr(l.err.msg, "more than 64 times"));
 }
 
+static void a_value_that_may_be_missing_is_written_with_the_flag(void **state)
+{
+    (void)state;
+    struct line l;
+    assert_int_equal(parse(&l, "js|--allow-mcp|-|--allow-mcp=s.get_*|--allow-mcp="), 0);
+    assert_int_equal(l.args.n_pos, 1);
+    assert_int_equal(l.args.n_list[AL_LIST_ALLOW_MCP], 3);
+    assert_string_equal(l.args.list[AL_LIST_ALLOW_MCP][0], "");
+    assert_string_equal(l.args.list[AL_LIST_ALLOW_MCP][1], "s.get_*");
+    assert_string_equal(l.args.list[AL_LIST_ALLOW_MCP][2], "");
+}
+
+static void a_command_may_be_a_group_too(void **state)
+{
+    (void)state;
+    struct line l;
+    assert_int_equal(parse(&l, "mcp"), 0);
+    assert_string_equal(l.args.command->name, "mcp");
+    assert_int_equal(parse(&l, "mcp|--json|import|f|--yes"), 0);
+    assert_string_equal(l.args.command->name, "mcp import");
+    assert_string_equal(l.args.pos[0], "f");
+    assert_int_equal(parse(&l, "mcp|lits"), -1);
+    assert_non_null(strstr(l.err.hint, "alisio mcp list"));
+    assert_int_equal(parse(&l, "mcp|import"), -1);
+}
+
 static void ages_have_a_number_and_a_unit(void **state)
 {
     (void)state;
@@ -244,6 +270,8 @@ int main(void)
         cmocka_unit_test(lines_that_are_refused_say_what_and_what_next),
         cmocka_unit_test(json_is_noted_wherever_a_failing_line_has_it),
         cmocka_unit_test(added_folders_are_kept_in_order_up_to_a_limit),
+        cmocka_unit_test(a_value_that_may_be_missing_is_written_with_the_flag),
+        cmocka_unit_test(a_command_may_be_a_group_too),
         cmocka_unit_test(ages_have_a_number_and_a_unit),
         cmocka_unit_test(every_flag_can_be_written_and_says_what_it_is),
         cmocka_unit_test(every_command_is_complete_and_its_usage_names_its_flags),
