@@ -5,6 +5,7 @@
  */
 #include "base/mem.h"
 #include "base/text.h"
+#include "upstream/edges.h"
 #include "upstream/params.h"
 #include "upstream/upstream_int.h"
 
@@ -561,6 +562,22 @@ static void notified(struct al_conn *c, const struct al_rpc *rpc, uint64_t strea
     }
 }
 
+static void on_lost(void *ud, uint64_t id, enum al_transport_loss loss, const struct al_err *err);
+
+/* What is no JSON, or nested too deep, may be an answer all the same: who waits for it is told at once. */
+static void unreadable(struct al_conn *c, struct al_str json, const char *why)
+{
+    struct al_edges edges = {0};
+    struct al_err err;
+    al_upstream_noise_add(c->s, json);
+    al_edges_add(&edges, json);
+    uint64_t id = al_edges_id(&edges);
+    al_fail(&err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s gave an answer that cannot be read: %s",
+            name_of(c), why);
+    if (id)
+        on_lost(c, id, AL_LOSS_BROKEN, &err);
+}
+
 static void read_one(struct al_conn *c, struct al_arena *a, struct al_str json, uint64_t stream)
 {
     struct al_rpc rpc;
@@ -579,7 +596,7 @@ static void read_one(struct al_conn *c, struct al_arena *a, struct al_str json, 
         if (rpc.id.n && !rpc.method.n)
             answered(c, &rpc); /* neither a result nor an error: its waiter is told */
         else
-            al_upstream_noise_add(c->s, json);
+            unreadable(c, json, rpc.error);
     }
 }
 

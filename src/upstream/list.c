@@ -252,6 +252,19 @@ static void page_failed(struct al_fetch *f, const struct al_upstream_answer *a)
     fetch_end(f, &f->err);
 }
 
+/* What was known of the server before is not forgotten for an answer that is no list. */
+static void no_page(struct al_fetch *f)
+{
+    if (f->n_pages > 0) {
+        warn(f->s, "a page of its list of tools is no list; what came until then is used");
+        write_catalogue(f);
+        return;
+    }
+    al_fail(&f->err, AL_UPSTREAM_UNAVAILABLE,
+            "the MCP server %s answers tools/list with something that is no list", f->s->config->name);
+    fetch_end(f, &f->err);
+}
+
 static void page_done(void *ud, const struct al_upstream_answer *a)
 {
     struct al_fetch *f = ud;
@@ -266,9 +279,14 @@ static void page_done(void *ud, const struct al_upstream_answer *a)
         fetch_end(f, &f->err);
         return;
     }
+    const struct al_json *tools = al_json_get(result, "tools");
+    if (!tools || tools->type != AL_JSON_ARRAY) {
+        no_page(f);
+        return;
+    }
     f->n_pages++;
     struct al_str cursor = al_json_get_text(result, "nextCursor");
-    bool more = add_tools(f, al_json_get(result, "tools"));
+    bool more = add_tools(f, tools);
     if (more && cursor.n > 0 && follow(f, cursor))
         ask_page(f, cursor);
     else

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { McpClient, isAlive, makeHome, root, soon, until } from "./lib.mjs";
+import { McpClient, isAlive, makeHome, root, run, soon, until } from "./lib.mjs";
 
 const HOST_MAX_KB = 64 << 10;
 const hostile = join(root, "tests/fixtures/hostile.mjs");
@@ -67,6 +67,17 @@ async function withHost(modes, body, { args = [], timeoutMs = 1000, startTimeout
 
 const bad = (mode, body, options) => withHost({ bad: mode }, body, options);
 
+// The same, with the tools of every server known.
+const known = (modes, body, options) =>
+  withHost(
+    modes,
+    async (host) => {
+      run(host.home, ["mcp", "doctor"]);
+      await body(host);
+    },
+    options,
+  );
+
 // Modes in which the server is as good as any other.
 describe("survived without a word", { concurrency: 2 }, () => {
   for (const mode of [
@@ -81,7 +92,10 @@ describe("survived without a word", { concurrency: 2 }, () => {
     "stderr-flood",
     "stubborn",
     "repeat-cursor",
-    "no-version",
+    "list-shape",
+    "list-error",
+    "list-missing",
+    "deep-schema",
   ])
     test(mode, () =>
       bad(mode, async ({ value }) => {
@@ -95,15 +109,12 @@ describe("not there, and told so", { concurrency: 2 }, () => {
     "die-start",
     "die-initialize",
     "die-after",
-    "die-tools/list",
     "mute",
     "deaf",
     "initialize-shape",
     "initialize-error",
     "future-version",
-    "list-shape",
-    "list-error",
-    "list-missing",
+    "no-version",
   ])
     test(mode, () =>
       bad(mode, async ({ failure, pids }) => {
@@ -116,35 +127,27 @@ describe("not there, and told so", { concurrency: 2 }, () => {
 
 // Modes in which one call fails, with its code, and the next one is answered.
 describe("one call fails, and the next is answered", { concurrency: 2 }, () => {
-  for (const [mode, code] of [
+  for (const [mode, code, timeoutMs = 1000] of [
     ["missing", "TOOL_TIMEOUT"],
     ["late", "TOOL_TIMEOUT"],
     ["die-call", "UPSTREAM_UNAVAILABLE"],
     ["kill-call", "UPSTREAM_UNAVAILABLE"],
     ["half-call", "UPSTREAM_UNAVAILABLE"],
-    ["huge-answer", "RESULT_TOO_LARGE"],
-    ["neither", "TOOL_ERROR"],
-    ["error-text", "TOOL_ERROR"],
+    ["huge-answer", "RESULT_TOO_LARGE", 8000],
+    ["neither", "UPSTREAM_UNAVAILABLE"],
+    ["error-text", "UPSTREAM_UNAVAILABLE"],
     ["error-code", "TOOL_ERROR"],
     ["error-empty", "TOOL_ERROR"],
-    ["big-image", "RESULT_TOO_LARGE"],
-    ["big-text", "RESULT_TOO_LARGE"],
+    ["big-image", "RESULT_TOO_LARGE", 8000],
+    ["big-text", "RESULT_TOO_LARGE", 8000],
+    ["deep", "UPSTREAM_UNAVAILABLE", 60_000],
   ])
     test(mode, () =>
       bad(mode, async ({ failure, value }) => {
         const e = await failure("tools.bad.go({})");
         assert.equal(e.code, code, JSON.stringify(e).slice(0, 1000));
         assert.equal(await value("return tools.bad.fine({})"), "fine");
-      }));
-
-  // What cannot be told apart from noise is never an answer.
-  for (const mode of ["batch", "deep", "invalid-utf8"])
-    test(mode, () =>
-      bad(mode, async ({ failure, value }) => {
-        const e = await failure("tools.bad.go({})");
-        assert.ok(["TOOL_TIMEOUT", "TOOL_ERROR", "INVALID_RESULT"].includes(e.code), JSON.stringify(e).slice(0, 1000));
-        assert.equal(await value("return tools.bad.fine({})"), "fine");
-      }));
+      }, { timeoutMs }));
 });
 
 describe("results", { concurrency: 2 }, () => {
@@ -154,6 +157,8 @@ describe("results", { concurrency: 2 }, () => {
     ["text-only", "plain words"],
     ["text-json", { rows: [1, 2, 3] }],
     ["double", "first"],
+    ["invalid-utf8", "A\ufffd\ufffd(B"],
+    ["batch", "in a batch"],
   ])
     test(mode, () => bad(mode, async ({ value }) => assert.deepEqual(await value("return tools.bad.go({})"), expected)));
 
@@ -189,11 +194,11 @@ describe("results", { concurrency: 2 }, () => {
       assert.ok(JSON.stringify(result.content).length + JSON.stringify(result.structuredContent).length < 100_000);
     }, { timeoutMs: 8000 }));
 
-  test("questions of a server during a script's call are refused", () =>
+  test("questions of a server to a model or a person are refused during a script's call", () =>
     bad("questions", async ({ value }) => {
-      const codes = await value("return tools.bad.go({})");
-      assert.equal(codes.length, 4);
-      for (const code of codes) assert.equal(typeof code, "number", JSON.stringify(codes));
+      const [sampling, elicitation, roots, unknown] = await value("return tools.bad.go({})");
+      assert.equal(roots, "answered");
+      for (const code of [sampling, elicitation, unknown]) assert.equal(code, -32601);
     }));
 });
 
@@ -204,7 +209,7 @@ describe("catalogues", { concurrency: 2 }, () => {
     }, { startTimeoutMs: 10_000 }));
 
   test("10,000 tools: found by search, called, and the answers stay bounded", () =>
-    bad("many", async ({ client, value }) => {
+    known({ bad: "many" }, async ({ client, value }) => {
       assert.equal(await value("return tools.bad.tool_9999({})"), "went");
       const found = await value("return tools.list('Number 4321').map((t) => t.name)");
       assert.ok(found.includes("mcp_bad_tool_4321"), JSON.stringify(found.slice(0, 5)));
@@ -223,7 +228,7 @@ describe("catalogues", { concurrency: 2 }, () => {
     }, { startTimeoutMs: 20_000 }));
 
   test("names that collide after cleaning and at 64 characters stay apart, and each calls its own", () =>
-    bad("collide", async ({ value }) => {
+    known({ bad: "collide" }, async ({ value }) => {
       const names = await value("return tools.list().map((t) => t.name).filter((n) => n.startsWith('mcp_bad_'))");
       assert.equal(new Set(names).size, names.length, JSON.stringify(names));
       assert.ok(names.length >= 9, JSON.stringify(names));
@@ -234,8 +239,17 @@ describe("catalogues", { concurrency: 2 }, () => {
       assert.deepEqual([...new Set(all)], ["went"]);
     }));
 
+  test("death in tools/list: calls are answered, or told why not", () =>
+    bad("die-tools/list", async ({ failure, pids }) => {
+      for (let i = 0; i < 5; i++) {
+        const e = await failure("tools.bad.go({})");
+        if (e.got !== "went") assert.match(`${e.code} ${e.message}`, /^UPSTREAM_UNAVAILABLE.*bad/);
+      }
+      assert.ok(pids().length <= 6, `started ${pids().length} times`);
+    }));
+
   test("odd schemas: a signature for each, and one bad schema spoils no other", () =>
-    bad("schemas", async ({ value }) => {
+    known({ bad: "schemas" }, async ({ value }) => {
       assert.equal(await value("return tools.bad.fine({})"), "fine");
       const signatures = await value(
         "return tools.list().filter((t) => t.name.startsWith('mcp_bad_')).map((t) => [t.name, tools.describe(t.name).signature])",
@@ -251,8 +265,8 @@ describe("catalogues", { concurrency: 2 }, () => {
 
   test("servers named tools, constructor and __proto__ are servers like any other", async () => {
     const modes = JSON.parse('{"tools":"noise","constructor":"noise","__proto__":"noise"}');
-    await withHost(modes, async ({ value }) => {
-      const names = await value("return tools.list().map((t) => t.name).filter((n) => /^mcp_.*_go$/.test(n)).sort()");
+    await known(modes, async ({ value }) => {
+      const names = await value("return tools.list().map((t) => t.name).filter((n) => /^mcp_.*_go(_|$)/.test(n)).sort()");
       assert.equal(names.length, 3, JSON.stringify(names));
       const said = await value(`return Promise.all(${JSON.stringify(names)}.map((n) => tools.call(n, {})))`);
       assert.deepEqual(said, ["went", "went", "went"]);
@@ -262,25 +276,23 @@ describe("catalogues", { concurrency: 2 }, () => {
 });
 
 describe("life", { concurrency: 2 }, () => {
-  test("ten servers that are mute cost one start limit, not ten, and the good one nothing", () =>
-    withHost(
-      Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`mute${i}`, "mute"])),
-      async ({ value }) => {
-        const code = `return Promise.all([${Array.from({ length: 10 }, (_, i) => `tools.call('mcp_mute${i}_go', {}).catch((e) => e.code)`)}])`;
-        const from = performance.now();
-        const codes = await soon(value(code), "all of them", 15_000);
-        assert.deepEqual([...new Set(codes)], ["UPSTREAM_UNAVAILABLE"]);
-        assert.ok(performance.now() - from < 12_000);
-      },
-      { startTimeoutMs: 1000 },
-    ));
+  test("servers that are mute cost each its start limit, and the good one nothing", () =>
+    withHost({ mute0: "mute", mute1: "mute" }, async ({ client, value }) => {
+      const mute = value("return Promise.all([0, 1].map((i) => tools.call(`mcp_mute${i}_go`, {}).catch((e) => e.code)))");
+      assert.equal((await client.call("js_run", { code: "return tools.good.add({a: 1, b: 2})" })).result.structuredContent.value.sum, 3);
+      assert.deepEqual(await soon(mute, "both", 10_000), ["UPSTREAM_UNAVAILABLE", "UPSTREAM_UNAVAILABLE"]);
+    }, { startTimeoutMs: 1000 }));
 
   test("a cancelled run does not wait for a server that never answers", () =>
     bad("missing", async ({ client }) => {
-      const call = client.call("js_run", { code: "progress('on'); return tools.bad.go({})" }, { progressToken: 1 });
+      const params = {
+        name: "js_run",
+        arguments: { code: "progress('on'); return tools.bad.go({})" },
+        _meta: { progressToken: 1 },
+      };
+      client.send({ id: "endless", method: "tools/call", params });
       await until("the call", () => client.notifications.some((n) => n.method === "notifications/progress"));
-      client.send({ method: "notifications/cancelled", params: { requestId: client.nextId - 1 } });
-      call.catch(() => {});
+      client.send({ method: "notifications/cancelled", params: { requestId: "endless" } });
       assert.deepEqual((await client.request("ping")).result, {});
     }, { timeoutMs: 60_000 }));
 });
