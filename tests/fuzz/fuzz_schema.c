@@ -2,6 +2,7 @@
  * inert. */
 #include "base/text.h"
 #include "core/schema.h"
+#include "ts_grammar.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,9 @@ static void check_type(const struct al_json *schema)
     must(!has(&out, "\xe2\x80\xa8") && !has(&out, "\xe2\x80\xa9"));
     al_text_visible(&visible, al_buf_str(&out), false);
     must(al_str_eq(al_buf_str(&visible), al_buf_str(&out)));
+    must(ts_is_type(al_buf_str(&out)));
     al_schema_typescript(schema, &small);
-    must(!al_buf_failed(&small) && small.n > 0);
+    must(!al_buf_failed(&small) && small.n > 0 && ts_is_type(al_buf_str(&small)));
     al_buf_free(&out);
     al_buf_free(&small);
     al_buf_free(&visible);

@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "../fuzz/ts_grammar.h"
 #include "core/schema.h"
 
 #include <string.h>
@@ -204,6 +205,53 @@ static const struct {
     {"{\"enum\":[\"\\u2028\\u2029\"]}", "\"\\u2028\\u2029\""},
     {"{\"enum\":[\"\\u202e\\n\"]}", "\"\\u202e\\n\""},
     {"{\"enum\":[[1],{\"a\":1}]}", "unknown | unknown"},
+    /* schemas of other people's tools */
+    {"true", "unknown"},
+    {"false", "never"},
+    {"[]", "unknown"},
+    {"{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"type\":\"string\"}}}", "string"},
+    {"{\"$ref\":\"#/$defs/a~1b~0c%20d\",\"$defs\":{\"a/b~c d\":{\"type\":\"null\"}}}", "null"},
+    {"{\"$ref\":\"#/oneOf/1\",\"oneOf\":[{},{\"type\":\"number\"}]}", "number"},
+    {"{\"$ref\":\"#\"}", "unknown"},
+    {"{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"$ref\":\"#/$defs/a\"}}}",
+     "unknown"},
+    {"{\"properties\":{\"me\":{\"$ref\":\"#\"},\"many\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/"
+     "n\"}}},"
+     "\"$defs\":{\"n\":{\"properties\":{\"next\":{\"$ref\":\"#/$defs/n\"}}}}}",
+     "{me?: {me?: unknown; many?: {next?: unknown}[]}; many?: {next?: unknown}[]}"},
+    {"{\"$ref\":\"https://example.com/schema.json\"}", "unknown"},
+    {"{\"$ref\":\"#/nowhere\"}", "unknown"},
+    {"{\"$ref\":\"other.json#/a\"}", "unknown"},
+    {"{\"$ref\":7}", "unknown"},
+    {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}],\"default\":null}", "string | null"},
+    {"{\"allOf\":[{\"properties\":{\"a\":{}}},{\"properties\":{\"b\":{\"type\":\"string\"}}},{\"required\":["
+     "\"b\"]}]}",
+     "{a?: unknown} & {b?: string}"},
+    {"{\"type\":\"object\",\"properties\":{\"k\":{}},\"anyOf\":[{\"properties\":{\"a\":{}}},{\"properties\":"
+     "{\"b\":{}}}]}",
+     "{k?: unknown} & ({a?: unknown} | {b?: unknown})"},
+    {"{\"type\":\"array\",\"items\":{\"allOf\":[{\"type\":\"string\"},{\"enum\":[\"a\",\"b\"]}]}}",
+     "(string & (\"a\" | \"b\"))[]"},
+    {"{\"type\":\"string\",\"nullable\":true}", "string | null"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"number\",\"nullable\":true}}", "(number | null)[]"},
+    {"{\"type\":[\"integer\",\"number\",\"null\"]}", "number | null"},
+    {"{\"type\":\"array\",\"prefixItems\":[{\"type\":\"string\"},{\"type\":\"number\"}],\"items\":false}",
+     "[string, number]"},
+    {"{\"type\":\"array\",\"prefixItems\":[{\"type\":\"string\"}],\"items\":{\"type\":[\"number\",\"null\"]}"
+     "}",
+     "[string, ...(number | null)[]]"},
+    {"{\"type\":\"array\",\"items\":[{\"type\":\"string\"}],\"additionalItems\":false}", "[string]"},
+    {"{\"items\":[{\"type\":\"string\"}]}", "[string, ...unknown[]]"},
+    {"{\"type\":\"array\",\"items\":false}", "never[]"},
+    {"{\"patternProperties\":{\"^x-\":{\"type\":\"string\"}}}", "Record<string, string>"},
+    {"{\"properties\":{\"a\":{\"const\":1}},\"patternProperties\":{\"^x-\":{}}}",
+     "{a?: 1; [key: string]: unknown}"},
+    {"{\"type\":\"object\",\"additionalProperties\":false}", "{}"},
+    {"{\"type\":\"file\"}", "unknown"},
+    {"{\"type\":7,\"properties\":[],\"enum\":\"x\",\"oneOf\":{}}", "unknown"},
+    {"{\"properties\":{\"__proto__\":{},\"constructor\":{\"type\":\"string\"}}}",
+     "{__proto__?: unknown; constructor?: string}"},
+    {"{\"description\":\"*/ evil\",\"type\":\"string\"}", "string"},
 };
 
 static void a_schema_prints_as_typescript(void **state)
@@ -215,7 +263,65 @@ static void a_schema_prints_as_typescript(void **state)
         al_schema_typescript(parse(&a, types[i].schema), &out);
         al_buf_addc(&out, 0);
         assert_string_equal(out.p, types[i].type);
+        assert_true(ts_is_type(al_str_of(out.p)));
     }
+}
+
+/* Each definition names the next one twice: written out, two to the hundredth of them. */
+static void a_schema_that_doubles_itself_ends(void **state)
+{
+    (void)state;
+    autoarena struct al_arena a = AL_ARENA_INIT(1u << 20);
+    autobuf struct al_buf text = AL_BUF_INIT(1u << 16), out = AL_BUF_INIT(1u << 20);
+    al_buf_adds(&text, "{\"$ref\":\"#/$defs/d0\",\"$defs\":{");
+    for (int i = 0; i < 100; i++)
+        al_buf_addf(
+            &text,
+            "\"d%d\":{\"properties\":{\"a\":{\"$ref\":\"#/$defs/d%d\"},\"b\":{\"$ref\":\"#/$defs/d%d\"}}},",
+            i, i + 1, i + 1);
+    al_buf_adds(&text, "\"d100\":{\"type\":\"string\"}}}");
+    al_buf_addc(&text, 0);
+    al_schema_typescript(parse(&a, text.p), &out);
+    assert_true(out.n > 0 && out.n < (1u << 19));
+    assert_true(ts_is_type(al_buf_str(&out)));
+}
+
+/* A name that had to be cut would be another one's; the rest is still said. */
+static void a_name_that_is_too_long_is_left_open(void **state)
+{
+    (void)state;
+    autoarena struct al_arena a = AL_ARENA_INIT(1u << 20);
+    autobuf struct al_buf text = AL_BUF_INIT(1u << 16), out = AL_BUF_INIT(1u << 16);
+    al_buf_adds(&text, "{\"properties\":{\"a\":{\"type\":\"string\"},\"");
+    for (int i = 0; i < 101; i++)
+        al_buf_addc(&text, 'n');
+    al_buf_adds(&text, "\":{}}}");
+    al_buf_addc(&text, 0);
+    al_schema_typescript(parse(&a, text.p), &out);
+    al_buf_addc(&out, 0);
+    assert_string_equal(out.p, "{a?: string; [key: string]: unknown}");
+}
+
+/* A signature has little room: the outermost names are worth more than what is deep inside. */
+static void what_does_not_fit_is_said_with_less_inside(void **state)
+{
+    (void)state;
+    autoarena struct al_arena a = AL_ARENA_INIT(1u << 20);
+    autobuf struct al_buf out = AL_BUF_INIT(40);
+    al_schema_typescript(parse(&a,
+                               "{\"properties\":{\"one\":{\"properties\":{\"two\":{\"properties\":{\"three\":"
+                               "{\"type\":\"string\"}}}}}}}"),
+                         &out);
+    al_buf_addc(&out, 0);
+    assert_string_equal(out.p, "{one?: {two?: {three?: string}}}");
+    al_buf_free(&out);
+    out.max = 30;
+    al_schema_typescript(parse(&a,
+                               "{\"properties\":{\"one\":{\"properties\":{\"two\":{\"properties\":{\"three\":"
+                               "{\"type\":\"string\"}}}}}}}"),
+                         &out);
+    al_buf_addc(&out, 0);
+    assert_string_equal(out.p, "{one?: {two?: unknown}}");
 }
 
 static void a_long_enum_shows_twenty(void **state)
@@ -282,6 +388,9 @@ int main(void)
         cmocka_unit_test(at_most_twenty_problems_are_shown_and_all_are_counted),
         cmocka_unit_test(the_deepest_value_that_can_be_read_is_checked),
         cmocka_unit_test(a_schema_prints_as_typescript),
+        cmocka_unit_test(a_schema_that_doubles_itself_ends),
+        cmocka_unit_test(a_name_that_is_too_long_is_left_open),
+        cmocka_unit_test(what_does_not_fit_is_said_with_less_inside),
         cmocka_unit_test(a_long_enum_shows_twenty),
         cmocka_unit_test(a_type_that_does_not_fit_becomes_unknown),
         cmocka_unit_test(a_keyword_that_is_not_supported_is_refused),
