@@ -17,7 +17,9 @@
 #define MAX_TERM 32   /* bytes */
 #define MAX_FOUND 200 /* tools of a source that are ranked with ours */
 #define FOUND_ARENA (32u << 20)
-#define MAX_LIST (7u << 20) /* bytes: a script's answer may have 8 MiB */
+#define MAX_LIST (3u << 20) /* bytes: a script's memory has to hold it several times */
+#define MANY 500            /* tools of a source from which on a list of all says less of each */
+#define MAX_SHORTER 60
 #define SMALLEST_ENTRY 256u
 
 /* What a match is worth, by where it stands. A word's beginning is worth half. */
@@ -197,11 +199,15 @@ int al_catalog_callable(const struct al_core *core, const struct al_tool *tool, 
     return 0;
 }
 
-static void add_reason(struct al_jw *w, const struct al_tool *tool, const struct al_err *err)
+static void add_reason(struct al_jw *w, const struct al_tool *tool, const struct al_err *err, bool brief)
 {
     autobuf struct al_buf reason = AL_BUF_INIT(2048);
-    /* The message of a server's tool says nothing that the hint does not. */
-    if (tool->server && err->hint[0])
+    /* In a list of thousands, the command that helps and no more. */
+    if (tool->gate == AL_GATE_ASK && brief)
+        al_buf_adds(&reason, "APPROVAL_REQUIRED: `alisio mcp allow`");
+    else if (tool->gate == AL_GATE_CHANGED && brief)
+        al_buf_adds(&reason, "APPROVAL_REQUIRED: `alisio mcp review`");
+    else if (tool->server && err->hint[0]) /* the message says nothing that the hint does not */
         al_buf_addf(&reason, "%s: %s", al_code_name(err->code), err->hint);
     else if (err->hint[0])
         al_buf_addf(&reason, "%s: %s (%s)", al_code_name(err->code), err->msg, err->hint);
@@ -211,12 +217,14 @@ static void add_reason(struct al_jw *w, const struct al_tool *tool, const struct
 }
 
 static void add_entry(struct al_jw *w, const struct al_core *core, const struct al_tool *tool,
-                      enum al_origin origin)
+                      enum al_origin origin, bool brief)
 {
     struct al_err err = {.code = AL_OK};
     bool scratch_only;
     bool callable = al_catalog_callable(core, tool, origin, &scratch_only, &err) == 0;
     struct al_str text = short_text(tool->description);
+    if (brief)
+        text = al_utf8_head(text, MAX_SHORTER);
     al_jw_obj(w);
     al_jw_kstrz(w, "name", tool->name);
     if (tool->server) {
@@ -229,7 +237,7 @@ static void add_entry(struct al_jw *w, const struct al_core *core, const struct 
     if (scratch_only)
         al_jw_kstrz(w, "reason", "only for `scratch:` paths: --allow-write was not given");
     else if (!callable)
-        add_reason(w, tool, &err);
+        add_reason(w, tool, &err, brief);
     al_jw_end(w);
 }
 
@@ -241,6 +249,7 @@ struct list {
     struct al_jw w;
     size_t max;     /* bytes of the whole */
     size_t n_shown; /* tools of the source */
+    bool brief;
     struct hit *hits;
     size_t n, cap;
     struct al_arena *arena;
@@ -277,7 +286,7 @@ static bool show_tool(void *ud, const struct al_tool *tool)
     struct list *l = ud;
     if (l->w.out->n + SMALLEST_ENTRY * 4 > l->max)
         return false;
-    add_entry(&l->w, l->core, tool, l->origin);
+    add_entry(&l->w, l->core, tool, l->origin, l->brief);
     l->n_shown++;
     return true;
 }
@@ -287,15 +296,16 @@ static void add_all(struct list *l, int most)
     const struct al_core *core = l->core;
     for (size_t i = 0; i < core->n_tools; i++)
         if (al_core_tool_registered(core, core->tools[i].tool))
-            add_entry(&l->w, core, core->tools[i].tool, l->origin);
+            add_entry(&l->w, core, core->tools[i].tool, l->origin, false);
     if (!core->source_ops)
         return;
-    core->source_ops->each(core->source_ud, (struct al_str){"", 0}, most, show_tool, l);
     size_t all = core->source_ops->count(core->source_ud);
+    l->brief = most == 0 && all > MANY;
+    core->source_ops->each(core->source_ud, (struct al_str){"", 0}, most, show_tool, l);
     if (most == 0 && all > l->n_shown) {
         char text[128];
         snprintf(text, sizeof(text), "%zu more tools: tools.list(query) finds them.", all - l->n_shown);
-        add_note(l, "…", NULL, text);
+        add_note(l, "...", NULL, text);
     }
 }
 
@@ -342,7 +352,7 @@ static void add_found(struct list *l, const struct terms *terms, struct al_str q
     qsort(l->hits, l->n, sizeof(*l->hits), by_score);
     for (size_t i = 0; i < l->n && l->hits[i].score > 0; i++)
         if (most == 0 || i < (size_t)most)
-            add_entry(&l->w, core, l->hits[i].tool, l->origin);
+            add_entry(&l->w, core, l->hits[i].tool, l->origin, false);
     free(l->hits);
 }
 

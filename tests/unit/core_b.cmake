@@ -1,4 +1,4 @@
-foreach(name jsrun jsresult guide control)
+foreach(name jsrun jsresult guide control source)
   al_test(test_${name}
     SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_${name}.c ${CMAKE_SOURCE_DIR}/tests/unit/jsrun_world.c
     LINK al_core)

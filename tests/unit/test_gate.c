@@ -111,6 +111,95 @@ static void other_permissions_open_nothing(void **state)
     }
 }
 
+/* --- tools of a server --- */
+
+static enum al_code expected_of_server(const struct al_policy *p, const struct al_gate_query *q)
+{
+    bool person_is_there = q->origin == AL_ORIGIN_CLI || q->preapproved;
+    if (p->read_only || q->gate == AL_GATE_DENY)
+        return AL_PERMISSION_DENIED;
+    if (q->gate == AL_GATE_ALLOW || person_is_there)
+        return AL_OK;
+    if (q->gate == AL_GATE_ASK && q->origin == AL_ORIGIN_MCP && q->granted)
+        return AL_OK;
+    return AL_APPROVAL_REQUIRED;
+}
+
+static void check_server_hint(const struct al_policy *p, const struct al_gate_query *q,
+                              const struct al_err *err)
+{
+    if (p->read_only) {
+        assert_non_null(strstr(err->hint, "--read-only"));
+    } else if (q->gate == AL_GATE_DENY) {
+        assert_non_null(strstr(err->msg, "mcp.servers.github.tools"));
+        assert_null(strstr(err->hint, "--allow"));
+    } else if (q->gate == AL_GATE_CHANGED) {
+        assert_non_null(strstr(err->hint, "`alisio mcp review github`"));
+        assert_null(strstr(err->hint, "alisio mcp allow"));
+    } else {
+        assert_non_null(strstr(err->hint, "`alisio mcp allow github 'get_issue'`"));
+        assert_non_null(strstr(err->hint, "--allow-mcp=github.get_issue"));
+        assert_int_equal(strstr(err->hint, "`uses`") != NULL, q->can_ask && q->origin == AL_ORIGIN_SCRIPT);
+    }
+    assert_null(strstr(err->hint, "--allow-external"));
+}
+
+static void every_cell_of_a_servers_tool_decides_as_the_rules_say(void **state)
+{
+    (void)state;
+    unsigned cells = 0;
+    for (int gate = AL_GATE_ALLOW; gate <= AL_GATE_CHANGED; gate++)
+        for (int origin = AL_ORIGIN_CLI; origin <= AL_ORIGIN_SCRIPT; origin++)
+            for (unsigned bits = 0; bits < 64; bits++) {
+                struct al_policy p = {
+                    .read_only = bits & 1, .allow_external = bits & 2, .allow_mcp = bits & 4};
+                struct al_gate_query q = {
+                    .effect = AL_EFFECT_EXTERNAL,
+                    .origin = (enum al_origin)origin,
+                    .gate = (enum al_tool_gate)gate,
+                    .preapproved = bits & 8,
+                    .granted = bits & 16,
+                    .can_ask = bits & 32,
+                    .server = "github",
+                    .server_tool = "get_issue",
+                };
+                struct al_err err = {.code = AL_OK};
+                enum al_code want = expected_of_server(&p, &q);
+                int r = al_gate_decide(&p, &q, "mcp_github_get_issue", &err);
+                if (r != (want == AL_OK ? 0 : -1) || err.code != want)
+                    fail_msg("gate %d, origin %d, bits %u: %s instead of %s", gate, origin, bits,
+                             al_code_name(err.code), al_code_name(want));
+                if (r < 0)
+                    check_server_hint(&p, &q, &err);
+                cells++;
+            }
+    assert_int_equal(cells, 4 * 3 * 64);
+}
+
+/* A server chooses the names of its tools, and a person pastes the command. */
+static void a_hint_can_be_pasted_whatever_a_tool_is_called(void **state)
+{
+    (void)state;
+    struct al_policy p = {0};
+    struct al_gate_query q = {
+        .effect = AL_EFFECT_EXTERNAL, .origin = AL_ORIGIN_SCRIPT, .gate = AL_GATE_ASK, .server = "s"};
+    struct al_err err;
+    q.server_tool = "x'; rm -rf ~; echo '$(id)`id`\\\n*";
+    assert_int_equal(al_gate_decide(&p, &q, "mcp_s_x", &err), -1);
+    const char *pattern = strstr(err.hint, "alisio mcp allow s 'x");
+    assert_non_null(pattern);
+    pattern = strchr(pattern, '\'') + 1;
+    size_t n = strspn(pattern, "abcdefghijklmnopqrstuvwxyz-?");
+    assert_int_equal(n, strlen(q.server_tool));
+    assert_int_equal(pattern[n], '\'');
+    char huge[300];
+    memset(huge, 'x', sizeof huge);
+    huge[sizeof huge - 1] = 0;
+    q.server_tool = huge;
+    assert_int_equal(al_gate_decide(&p, &q, "mcp_s_x", &err), -1);
+    assert_non_null(strstr(err.hint, "alisio mcp allow SERVER 'PATTERN'"));
+}
+
 static void effects_have_their_names(void **state)
 {
     (void)state;
@@ -126,6 +215,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cell_of_the_table_decides_as_the_rules_say),
         cmocka_unit_test(other_permissions_open_nothing),
+        cmocka_unit_test(every_cell_of_a_servers_tool_decides_as_the_rules_say),
+        cmocka_unit_test(a_hint_can_be_pasted_whatever_a_tool_is_called),
         cmocka_unit_test(effects_have_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
