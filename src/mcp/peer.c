@@ -209,7 +209,8 @@ void al_mcp_fail_with(struct al_mcp_request *r, int code, struct al_str message,
     al_rpc_failure(&out, al_str_of(r->id), code, message, data);
     if (al_buf_failed(&out)) { /* the code at least */
         al_buf_clear(&out);
-        al_rpc_failure(&out, al_str_of(r->id), code, al_utf8_cut(message, MAX_MESSAGE_CUT), (struct al_str){"", 0});
+        al_rpc_failure(&out, al_str_of(r->id), code, al_utf8_cut(message, MAX_MESSAGE_CUT),
+                       (struct al_str){"", 0});
     }
     finish(r, al_buf_str(&out));
 }

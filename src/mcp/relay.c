@@ -18,6 +18,8 @@ const char *al_relay_level_name(enum al_mcp_level level)
     return level < AL_MCP_NO_LOG ? levels[level] : "";
 }
 
+static void on_life(void *ud, struct al_upstream *upstream);
+
 struct al_mcp_relay *al_mcp_relay_new(struct al_mcp *m)
 {
     struct al_mcp_relay *relay = al_xcalloc(1, sizeof *relay);
@@ -32,6 +34,7 @@ struct al_mcp_relay *al_mcp_relay_new(struct al_mcp *m)
     }
     al_upstreams_listen(all, &(struct al_upstream_listener){.notification = al_relay_notification,
                                                             .question = al_relay_stray_question,
+                                                            .ready = on_life,
                                                             .ud = relay});
     return relay;
 }
@@ -143,11 +146,10 @@ static void nobody_cares(void *ud, const struct al_upstream_answer *a)
     (void)a;
 }
 
-static void send_level(struct al_relay_wait *wait, const struct al_err *err)
+static void tell_level(const struct al_mcp_relay *relay, const struct al_relay_server *s)
 {
-    struct al_mcp_relay *relay = wait->relay;
-    struct al_relay_server *s = wait->server;
-    if (err || relay->level == AL_MCP_NO_LOG || al_relay_modern(s) || !al_relay_may_have(s, "logging"))
+    if (relay->level == AL_MCP_NO_LOG || al_relay_modern(s) || !al_relay_may_have(s, "logging") ||
+        al_upstream_state(s->upstream) != AL_UPSTREAM_READY)
         return;
     char params[64];
     snprintf(params, sizeof params, "{\"level\":\"%s\"}", levels[relay->level]);
@@ -156,37 +158,36 @@ static void send_level(struct al_relay_wait *wait, const struct al_err *err)
     al_upstream_send(s->upstream, &r);
 }
 
-void al_relay_send_level(struct al_mcp_relay *relay, struct al_relay_server *s)
-{
-    bool lives = al_upstream_state(s->upstream) == AL_UPSTREAM_READY;
-    if (relay->level == AL_MCP_NO_LOG || (lives && s->levelled))
-        return;
-    s->levelled = true;
-    al_relay_wait_for(relay, s, NULL, send_level);
-}
-
 void al_relay_want_level(struct al_mcp_relay *relay, enum al_mcp_level level)
 {
     if (level >= relay->level)
         return;
     relay->level = level;
     for (size_t i = 0; i < relay->n; i++)
-        relay->servers[i].levelled = false;
+        tell_level(relay, &relay->servers[i]);
 }
 
 void al_mcp_relay_level(struct al_mcp_relay *relay, struct al_str name)
 {
     /* Clients share the servers: the one that wants most decides, and each is sent only what it wants. */
     enum al_mcp_level least = al_mcp_level_of(name);
-    for (const struct al_mcp_peer *p = relay->mcp->peers; p && p->next; p = p->next)
+    bool alone = !relay->mcp->peers || !relay->mcp->peers->next;
+    for (const struct al_mcp_peer *p = alone ? NULL : relay->mcp->peers; p; p = p->next)
         if (p->initialized && p->client.level < least)
             least = p->client.level;
     relay->level = least;
-    for (size_t i = 0; i < relay->n; i++) {
-        relay->servers[i].levelled = false;
-        if (al_upstream_state(relay->servers[i].upstream) == AL_UPSTREAM_READY)
-            al_relay_send_level(relay, &relay->servers[i]);
-    }
+    for (size_t i = 0; i < relay->n; i++)
+        tell_level(relay, &relay->servers[i]);
+}
+
+static void on_life(void *ud, struct al_upstream *upstream)
+{
+    struct al_mcp_relay *relay = ud;
+    for (size_t i = 0; i < relay->n; i++)
+        if (relay->servers[i].upstream == upstream) {
+            tell_level(relay, &relay->servers[i]);
+            al_relay_watch_again(relay, &relay->servers[i]);
+        }
 }
 
 void al_mcp_relay_roots_changed(struct al_mcp_relay *relay)

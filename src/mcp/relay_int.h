@@ -34,7 +34,8 @@ struct al_relay_watched {
     char *uri;
     size_t server, tried; /* index; how many were asked */
     bool wanted;          /* while the set is compared */
-    bool told;            /* an older server knows that we want to hear of it */
+    bool told;            /* an older server knows that we want to hear of it … */
+    bool held;            /* … and stays for it */
     struct al_upstream_call
         *sent; /* resources/subscribe under way, or a modern server's subscriptions/listen */
 };
@@ -49,8 +50,7 @@ struct al_relay_ticket {
 
 struct al_relay_server {
     struct al_upstream *upstream;
-    bool settled;  /* tools that its catalogue lacks are none that can be called: asked for once */
-    bool levelled; /* it was told how much to log */
+    bool settled; /* tools that its catalogue lacks are none that can be called: asked for once */
 };
 
 /* Waits for a server; without a relay when that has gone meanwhile. */
@@ -166,9 +166,7 @@ struct al_relay_wait *al_relay_refresh(struct al_mcp_relay *relay, struct al_rel
                                        void (*then)(struct al_relay_wait *wait, const struct al_err *err));
 /* Starts all servers, the first time: their starts go side by side while the first is asked. */
 void al_relay_start_all(struct al_mcp_relay *relay);
-/* Before a request goes to the server: it learns how much to log. */
-void al_relay_send_level(struct al_mcp_relay *relay, struct al_relay_server *s);
-/* A client wants log messages from this level on: the servers are told at their next request. */
+/* A client wants log messages from this level on. */
 void al_relay_want_level(struct al_mcp_relay *relay, enum al_mcp_level level);
 /* Logs to the client of a work why a server is left out. */
 void al_relay_tell_lost(struct al_relay_work *w, const struct al_relay_server *s, const struct al_err *err);
@@ -177,6 +175,8 @@ const char *al_relay_level_name(enum al_mcp_level level);
 /* --- resources that are watched (relay_watch.c) --- */
 /* A client has subscribed by a request of its own, which the server has taken; or took that back. */
 void al_relay_note_watched(struct al_mcp_relay *relay, struct al_str uri, struct al_relay_server *s, bool on);
+/* A life of the server has begun, which knows of nothing. */
+void al_relay_watch_again(struct al_mcp_relay *relay, const struct al_relay_server *s);
 bool al_relay_is_watched(const struct al_mcp_relay *relay, struct al_str uri); /* by any client */
 void al_relay_watch_free(struct al_mcp_relay *relay);
 

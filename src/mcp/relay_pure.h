@@ -71,6 +71,8 @@ bool al_relay_wants_input(const struct al_json *result);
  */
 void al_relay_write_result(const struct al_json *result, struct al_str method, bool client_modern,
                            struct al_buf *out);
+/* Whether it needs no change: then it need not be written anew. */
+bool al_relay_fits(const struct al_json *result, struct al_str method, bool client_modern);
 /* Whether results of this method carry cache hints in the modern era. */
 bool al_relay_is_cacheable(struct al_str method);
 

@@ -175,7 +175,6 @@ static void start(struct al_relay_work *w)
         .done = on_done,
         .ud = w,
     };
-    al_relay_send_level(w->relay, w->server);
     w->again = start;
     w->starting = true;
     w->call = al_core_call(w->relay->mcp->core, &spec);

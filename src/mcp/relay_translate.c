@@ -107,39 +107,56 @@ static void put_as_text(struct al_jw *w, const struct al_json *structured)
     al_jw_end(w);
 }
 
-static void put_for_older(struct al_jw *w, const struct al_json *result, struct al_str method)
+/* Structured content that an older client's schema refuses; NULL: there is none. */
+static const struct al_json *refused_structure(const struct al_json *result, struct al_str method)
 {
     const struct al_json *structured = al_json_get(result, "structuredContent");
-    const struct al_json *content = al_json_get(result, "content");
     bool refused = al_str_is(method, "tools/call") && structured && structured->type != AL_JSON_OBJECT;
-    bool silent = refused && !(content && content->type == AL_JSON_ARRAY && content->n);
+    return refused ? structured : NULL;
+}
+
+static void put_without(struct al_jw *w, const struct al_json *result, const struct al_json *refused)
+{
+    const struct al_json *content = al_json_get(result, "content");
+    bool silent = !(content && content->type == AL_JSON_ARRAY && content->n);
     al_json_each(m, result)
     {
-        bool left_out =
-            (refused && al_str_is(m->key, "structuredContent")) || (silent && al_str_is(m->key, "content"));
+        bool left_out = al_str_is(m->key, "structuredContent") || (silent && al_str_is(m->key, "content"));
         if (!left_out)
             copy_member(w, m);
     }
     if (silent)
-        put_as_text(w, structured);
+        put_as_text(w, refused);
+}
+
+static bool lacks_hints(const struct al_json *result, struct al_str method)
+{
+    return al_relay_is_cacheable(method) && !al_relay_wants_input(result) &&
+           !(al_json_get(result, "ttlMs") && al_json_get(result, "cacheScope"));
+}
+
+bool al_relay_fits(const struct al_json *result, struct al_str method, bool client_modern)
+{
+    return client_modern ? !lacks_hints(result, method) : !refused_structure(result, method);
 }
 
 void al_relay_write_result(const struct al_json *result, struct al_str method, bool client_modern,
                            struct al_buf *out)
 {
+    const struct al_json *refused = client_modern ? NULL : refused_structure(result, method);
     struct al_jw w;
     al_jw_init(&w, out);
     al_jw_obj(&w);
-    if (!client_modern) {
-        put_for_older(&w, result, method);
+    if (refused) {
+        put_without(&w, result, refused);
     } else {
         al_json_each(m, result) copy_member(&w, m);
-        if (al_relay_is_cacheable(method) && !al_relay_wants_input(result)) {
-            if (!al_json_get(result, "ttlMs"))
-                al_jw_kint(&w, "ttlMs", 0);
-            if (!al_json_get(result, "cacheScope"))
-                al_jw_kstrz(&w, "cacheScope", "private");
-        }
+    }
+    if (client_modern && lacks_hints(result, method)) {
+        if (!al_json_get(result, "ttlMs"))
+            al_jw_kint(&w, "ttlMs", 0);
+        if (!al_json_get(result, "cacheScope"))
+            al_jw_kstrz(&w, "cacheScope", "private");
     }
     al_jw_end(&w);
 }

@@ -62,6 +62,19 @@ static void put_uri(struct al_buf *out, const char *uri, bool listen)
 
 static void begin(struct al_relay_watched *x);
 
+static void hold(struct al_relay_watched *x, bool on)
+{
+    if (x->held != on)
+        al_upstream_hold(x->relay->servers[x->server].upstream, on);
+    x->held = on;
+}
+
+static void set_told(struct al_relay_watched *x, bool told)
+{
+    x->told = told;
+    hold(x, told);
+}
+
 /* It was let go meanwhile: the last callback frees it. */
 static bool is_dropped(struct al_relay_watched *x)
 {
@@ -86,7 +99,7 @@ static void on_subscribed(void *ud, const struct al_upstream_answer *a)
     x->sent = NULL;
     if (is_dropped(x))
         return;
-    x->told = a->result.n > 0;
+    set_told(x, a->result.n > 0);
     if (x->told || x->relay->n < 2)
         return;
     if (++x->tried < x->relay->n) {
@@ -95,23 +108,39 @@ static void on_subscribed(void *ud, const struct al_upstream_answer *a)
     }
 }
 
+/* At the server that it is thought to be of. */
+static void send(struct al_relay_watched *x)
+{
+    const struct al_relay_server *s = &x->relay->servers[x->server];
+    autobuf struct al_buf params = AL_BUF_INIT(64u << 10);
+    bool listen = al_relay_modern(s);
+    put_uri(&params, x->uri, listen);
+    struct al_upstream_request r = {
+        .method = listen ? "subscriptions/listen" : "resources/subscribe",
+        .params = al_buf_str(&params),
+        .done = listen ? on_listened : on_subscribed,
+        .ud = x,
+    };
+    x->sent = al_upstream_send(s->upstream, &r);
+}
+
 static void on_server(struct al_relay_wait *wait, const struct al_err *err)
 {
     /* The resource may be unwatched by now: it is found by what it is, not by a pointer. */
     struct al_mcp_relay *relay = wait->relay;
-    for (struct al_relay_watched *x = relay->watched; x && !err; x = x->next) {
-        if (&relay->servers[x->server] != wait->server || x->sent || x->told)
+    for (struct al_relay_watched *x = relay->watched; x && !err; x = x->next)
+        if (&relay->servers[x->server] == wait->server && !x->sent && !x->told)
+            send(x);
+}
+
+void al_relay_watch_again(struct al_mcp_relay *relay, const struct al_relay_server *s)
+{
+    for (struct al_relay_watched *x = relay->watched; x; x = x->next) {
+        if (&relay->servers[x->server] != s)
             continue;
-        autobuf struct al_buf params = AL_BUF_INIT(64u << 10);
-        bool listen = al_relay_modern(wait->server);
-        put_uri(&params, x->uri, listen);
-        struct al_upstream_request r = {
-            .method = listen ? "subscriptions/listen" : "resources/subscribe",
-            .params = al_buf_str(&params),
-            .done = listen ? on_listened : on_subscribed,
-            .ud = x,
-        };
-        x->sent = al_upstream_send(wait->server->upstream, &r);
+        x->told = false;
+        if (!x->sent)
+            send(x);
     }
 }
 
@@ -133,6 +162,7 @@ static void end(struct al_relay_watched *x)
 {
     struct al_upstream *s = x->relay->servers[x->server].upstream;
     struct al_upstream_call *sent = x->sent;
+    hold(x, false);
     if (x->told && al_upstream_state(s) == AL_UPSTREAM_READY) {
         autobuf struct al_buf params = AL_BUF_INIT(64u << 10);
         put_uri(&params, x->uri, false);
@@ -189,8 +219,9 @@ void al_relay_note_watched(struct al_mcp_relay *relay, struct al_str uri, struct
         x = watched_new(relay, uri);
     if (!x)
         return;
+    hold(x, false);
     x->server = (size_t)(s - relay->servers);
-    x->told = on && !al_relay_modern(s);
+    set_told(x, on && !al_relay_modern(s));
     if (!on)
         end(x);
 }

@@ -258,7 +258,6 @@ void al_relay_send(struct al_relay_work *w, const char *method, const struct al_
                            nothing);
         return;
     }
-    al_relay_send_level(w->relay, w->server);
     struct al_upstream_request r = {
         .method = method,
         .params = al_buf_str(&params),
@@ -284,6 +283,10 @@ void al_relay_pass_result(struct al_relay_work *w, const struct al_json *result,
     if (!w->modern && al_relay_wants_input(result)) {
         al_relay_end_error(w, AL_RPC_INTERNAL_ERROR,
                            AL_STR("the server asks for input in a way that is not understood"), nothing);
+        return;
+    }
+    if (al_relay_fits(result, al_str_of(method), w->modern)) {
+        al_relay_end_result(w, result->raw);
         return;
     }
     autobuf struct al_buf out = AL_BUF_INIT(2 * (size_t)AL_MCP_MAX_MESSAGE);

@@ -392,6 +392,8 @@ void al_upstream_conn_ready(struct al_upstream *s)
     s->ready_since_ms = al_mono_ms();
     s->silent_probe = false;
     al_err_clear(&s->err);
+    if (s->owner->listener.ready)
+        s->owner->listener.ready(s->owner->listener.ud, s);
     al_upstream_wake(s, &s->ready_waiters, NULL);
     al_requests_send(s);
     if (s->state == AL_UPSTREAM_READY && (!s->catalog_fresh || s->refresh_waiters))
@@ -468,9 +470,15 @@ static void no_use(void *ud)
 
 void al_upstream_rest(struct al_upstream *s)
 {
-    bool used = s->n_calls > s->n_internal || s->fetch || s->state != AL_UPSTREAM_READY;
+    bool used = s->n_calls > s->n_internal || s->n_holds || s->fetch || s->state != AL_UPSTREAM_READY;
     al_timer_stop(s->idle);
     s->idle = used ? NULL : al_timer_start(al_upstream_loop(s), s->owner->idle_ms, no_use, s);
+}
+
+void al_upstream_hold(struct al_upstream *s, bool hold)
+{
+    s->n_holds += hold ? 1 : -1;
+    al_upstream_rest(s);
 }
 
 /* --- for others --- */

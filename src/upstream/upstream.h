@@ -100,6 +100,8 @@ struct al_upstream_call;
 struct al_upstream_call *al_upstream_send(struct al_upstream *s, const struct al_upstream_request *r);
 /* notifications/cancelled (or the end of its HTTP stream) to the server; done follows with CANCELLED. */
 void al_upstream_cancel(struct al_upstream_call *c);
+/* As often as it is held, a server that nobody uses is not stopped: it may have something to tell. */
+void al_upstream_hold(struct al_upstream *s, bool hold);
 /* A notification to the server; dropped when it is not ready. */
 void al_upstream_notify(struct al_upstream *s, const char *method, struct al_str params);
 
@@ -110,6 +112,8 @@ struct al_upstream_listener {
     /* With opts.relay: questions of an older server that belong to no request of ours (roots/list at its start). NULL:
      * refused, and roots/list is answered with the workspace. */
     void (*question)(void *ud, struct al_upstream *s, const struct al_upstream_question *q);
+    /* A life of a server begins: requests that are sent now come before those that wait. */
+    void (*ready)(void *ud, struct al_upstream *s);
     void *ud;
 };
 void al_upstreams_listen(struct al_upstreams *u, const struct al_upstream_listener *listener); /* copied; one */

@@ -77,6 +77,7 @@ struct al_upstream {
     struct al_timer *wake;
     struct al_upstream_call *calls; /* open requests, oldest first */
     struct al_upstream_call *calls_last;
+    unsigned n_holds; /* al_upstream_hold */
     size_t n_calls, n_internal; /* internal ones keep no server alive */
     uint64_t last_id;
     struct al_timer *retry, *idle;

@@ -46,6 +46,8 @@ static void check_result(struct al_arena *a, const struct al_json *v, bool moder
         autobuf struct al_buf out = AL_BUF_INIT(MAX_OUT);
         al_relay_write_result(v, al_str_of(methods[i]), modern, &out);
         const struct al_json *back = parse_own(a, &out);
+        if (back && v->type == AL_JSON_OBJECT && !al_relay_fits(back, al_str_of(methods[i]), modern))
+            abort();
         const struct al_json *said = al_json_get(v, "isError"), *passed = al_json_get(back, "isError");
         if (back && said && !(passed && al_json_equal(said, passed)))
             abort();

@@ -1,6 +1,6 @@
 // alisio mcp --expose upstream: what servers offer passes through in both directions, whatever the eras of both ends.
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import { McpClient, makeHome, root, soon, until } from "./lib.mjs";
@@ -83,11 +83,12 @@ function start(mcpServers, args = [], { allow = true } = {}) {
 }
 
 // A server that answers with the bytes that it is told to: lines of "method<TAB>result".
-function rawServer(home, name, script) {
+function rawServer(home, name, script, said = "/dev/null") {
   const file = join(home, `${name}.mjs`);
   writeFileSync(
     file,
-    `let rest = "";
+    `import { appendFileSync } from "node:fs";
+let rest = "";
 const script = ${JSON.stringify(script)};
 process.stdin.setEncoding("utf8").on("data", (text) => {
   rest += text;
@@ -96,6 +97,7 @@ process.stdin.setEncoding("utf8").on("data", (text) => {
     if (message.method === "notifications/cancelled")
       process.stdout.write('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"cancelled"}}\\n');
     if (message.id === undefined) continue;
+    appendFileSync(${JSON.stringify(said)}, message.method + "\\n");
     const result = script[message.method];
     if (result === "exit") process.exit(3);
     if (result === "nothing") continue;
@@ -337,6 +339,33 @@ describe("the gateway", () => {
     assert.equal(died.result.isError, true);
     assert.match(text(died), /^UPSTREAM_UNAVAILABLE: [^]*\nhint: /);
     assert.match(text(await client.call("mcp_live_test_simple_text", {})), /simple text/);
+    home.remove();
+  });
+
+  test("a server that comes back after its death learns again what clients want to hear", async () => {
+    const home = makeHome();
+    const said = join(home.dir, "said");
+    const script = {
+      initialize: initialized.replace('"tools":{}', '"tools":{},"logging":{},"resources":{"subscribe":true}'),
+      "tools/list": JSON.stringify({ tools: [{ name: "die", inputSchema: { type: "object" } }] }),
+      "tools/call": "exit",
+      "resources/subscribe": "{}",
+      "resources/read": '{"contents":[]}',
+      "logging/setLevel": "{}",
+    };
+    const client = start({ mortal: rawServer(home.dir, "mortal", script, said) }, ["--plain-names"]);
+    await client.older();
+    await client.request("resources/subscribe", { uri: "a:b" });
+    await client.request("logging/setLevel", { level: "error" });
+    const told = () => readFileSync(said, "utf8").split("\n");
+    const count = (what) => told().filter((line) => line === what).length;
+    await until("the level", () => count("logging/setLevel") === 1);
+    assert.equal((await client.call("die", {})).result.isError, true);
+    assert.ok((await client.request("resources/read", { uri: "a:b" })).result);
+    await until("the subscription, again", () => count("resources/subscribe") === 2);
+    const life = told();
+    const begun = life.lastIndexOf("initialize");
+    assert.ok(life.indexOf("logging/setLevel", begun) < life.indexOf("resources/read", begun));
     home.remove();
   });
 
