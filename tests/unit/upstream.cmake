@@ -7,3 +7,6 @@ al_test(test_upstream
 target_compile_definitions(test_upstream PRIVATE FAKE_MCP="$<TARGET_FILE:fake_mcp>")
 add_dependencies(test_upstream fake_mcp)
 al_test(test_upstream_result SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_upstream_result.c LINK al_upstream)
+al_test(test_upstream_source
+  SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_upstream_source.c ${CMAKE_SOURCE_DIR}/tests/unit/core_world.c
+  LINK al_upstream al_core)
