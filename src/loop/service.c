@@ -45,20 +45,22 @@ static bool service_output(void *ud, struct al_str bytes)
 static bool service_errors(void *ud, struct al_str bytes)
 {
     struct al_service *s = ud;
-    s->ops.errors(s->ud, bytes);
+    if (bytes.n > 0)
+        s->ops.errors(s->ud, bytes);
     return !s->freed;
 }
 
 static void service_ended(void *ud, const struct al_supervise_status *status)
 {
     struct al_service *s = ud;
+    bool stopped = s->stopped;
     if (!al_outlet_drain(&s->err) || !al_outlet_drain(&s->out))
         return;
     struct al_service_end end = {
         .exec_errno = status->exec_errno,
         .exit_status = status->exit_status,
         .signal = status->signal,
-        .stopped = s->stopped,
+        .stopped = stopped,
     };
     al_timer_stop(s->grace);
     s->grace = NULL;

@@ -13,7 +13,8 @@ struct al_service_end {
 };
 
 struct al_service_ops {
-    void (*output)(void *ud, struct al_str bytes); /* standard output; a view for the call */
+    /* Standard output; a view for the call. Empty, once: the program has closed it. */
+    void (*output)(void *ud, struct al_str bytes);
     void (*errors)(void *ud, struct al_str bytes); /* standard error */
     void (*drained)(void *ud);                     /* what was written is with the program; may be NULL */
     /* Exactly once and last, when the whole tree has been reaped and both outputs were read to their ends. */

@@ -208,7 +208,7 @@ static ssize_t read_once(struct al_outlet *o)
         return -EAGAIN;
     if (n <= 0) {
         al_outlet_close(o);
-        return 0;
+        return o->bytes(o->ud, (struct al_str){"", 0}) ? 0 : -ESTALE;
     }
     return o->bytes(o->ud, (struct al_str){chunk, (size_t)n}) ? n : -ESTALE;
 }

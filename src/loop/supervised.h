@@ -50,7 +50,7 @@ struct al_outlet {
     struct al_loop *loop;
     int fd; /* -1: at its end */
     struct al_watch *watch;
-    /* False: the outlet (and all around it) may be gone, so that nothing of it is touched any more. */
+    /* Empty at the end. False: the outlet (and all around it) may be gone, so that nothing of it is touched any more. */
     bool (*bytes)(void *ud, struct al_str bytes);
     void *ud;
 };

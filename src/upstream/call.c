@@ -66,7 +66,7 @@ static void take_answer(struct al_call *call, const struct al_upstream_answer *a
         al_buf_add_str(&call->relayed, a->failure.n > 0 ? a->failure : a->result);
     } else if (a->failure.n > 0) {
         al_result_failure(a->failure, name.p, &call->err);
-    } else if (al_result_read(a->result, name.p, &call->text, &call->structured, &call->err) == 0) {
+    } else if (al_result_take(a->value, name.p, &call->text, &call->structured, &call->err) == 0) {
         al_err_clear(&call->err);
     }
 }

@@ -16,7 +16,9 @@
 #define MAX_INFO (16u << 10)
 #define MAX_INSTRUCTIONS (16u << 10)
 /* For the values of one message, beside its text: what takes more is not read. */
-#define MESSAGE_ARENA (96u << 20)
+#define MESSAGE_ARENA (48u << 20)
+/* Whoever is reached over a network may be slow to answer, and says no when it does not know a question. */
+#define HTTP_PATIENCE 8
 #define CLOSE_MS 2000
 
 static const char *const legacy_versions[] = {NEWEST_LEGACY, "2025-06-18", "2025-03-26", "2024-11-05"};
@@ -268,6 +270,8 @@ static void no_answer(void *ud)
     struct al_err err;
     autobuf struct al_buf limit = AL_BUF_INIT(64), words = AL_BUF_INIT(1024);
     c->deadline = NULL;
+    if (!c->probed) /* it may be of another era than it was */
+        c->s->protocol[0] = 0;
     al_text_duration(&limit, c->s->config->start_timeout_ms);
     al_upstream_last_words(c->s, &words);
     al_fail(&err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s did not answer within %.*s after its start%.*s",
@@ -304,7 +308,8 @@ static void probe(struct al_conn *c)
     if (send_request(c, c->probe_id, "server/discover", al_buf_str(&params), &m, &err) < 0)
         give_up(c, &err);
     else
-        c->patience = al_timer_start(al_upstream_loop(c->s), c->owner->probe_ms, silent, c);
+        c->patience = al_timer_start(
+            al_upstream_loop(c->s), c->owner->probe_ms * (c->s->config->http ? HTTP_PATIENCE : 1), silent, c);
 }
 
 static void initialize(struct al_conn *c)
@@ -565,17 +570,21 @@ static void notified(struct al_conn *c, const struct al_rpc *rpc, uint64_t strea
 static void on_lost(void *ud, uint64_t id, enum al_transport_loss loss, const struct al_err *err);
 
 /* What is no JSON, or nested too deep, may be an answer all the same: who waits for it is told at once. */
-static void unreadable(struct al_conn *c, struct al_str json, const char *why)
+static void unreadable(struct al_conn *c, const struct al_arena *a, struct al_str json, const char *why)
 {
+    bool too_big = a->used > MESSAGE_ARENA / 2;
     struct al_edges edges = {0};
     struct al_err err;
     al_upstream_noise_add(c->s, json);
     al_edges_add(&edges, json);
     uint64_t id = al_edges_id(&edges);
-    al_fail(&err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s gave an answer that cannot be read: %s",
-            name_of(c), why);
+    if (too_big)
+        al_fail(&err, AL_RESULT_TOO_LARGE, "an answer of the MCP server %s has too many parts", name_of(c));
+    else
+        al_fail(&err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s gave an answer that cannot be read: %s",
+                name_of(c), why);
     if (id)
-        on_lost(c, id, AL_LOSS_BROKEN, &err);
+        on_lost(c, id, too_big ? AL_LOSS_TOO_BIG : AL_LOSS_BROKEN, &err);
 }
 
 static void read_one(struct al_conn *c, struct al_arena *a, struct al_str json, uint64_t stream)
@@ -596,7 +605,7 @@ static void read_one(struct al_conn *c, struct al_arena *a, struct al_str json, 
         if (rpc.id.n && !rpc.method.n)
             answered(c, &rpc); /* neither a result nor an error: its waiter is told */
         else
-            unreadable(c, json, rpc.error);
+            unreadable(c, a, json, rpc.error);
     }
 }
 

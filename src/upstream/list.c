@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#define PAGE_ARENA (96u << 20)
 #define MAX_CURSOR (16u << 10)
 
 struct al_fetch {
@@ -268,15 +267,10 @@ static void no_page(struct al_fetch *f)
 static void page_done(void *ud, const struct al_upstream_answer *a)
 {
     struct al_fetch *f = ud;
-    autoarena struct al_arena arena = AL_ARENA_INIT(PAGE_ARENA);
-    const struct al_json *result;
+    const struct al_json *result = a->value;
     f->call = NULL;
-    if (a->result.n == 0) {
+    if (!result) {
         page_failed(f, a);
-        return;
-    }
-    if (al_json_parse(&arena, a->result, &result, &f->err) < 0) {
-        fetch_end(f, &f->err);
         return;
     }
     const struct al_json *tools = al_json_get(result, "tools");
@@ -351,6 +345,7 @@ void al_upstream_look_up(struct al_upstream *s)
     if (al_catalog_server(al_core_store(al_upstream_core(s)), s->config->name, &a, &known, &unused) < 0)
         return;
     s->catalog_fresh = known.config_sha256 && strcmp(known.config_sha256, s->config->sha256) == 0;
+    s->fetched_ms = known.fetched_ms;
     if (s->catalog_fresh && known.protocol)
         snprintf(s->protocol, sizeof(s->protocol), "%s", known.protocol);
 }

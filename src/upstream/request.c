@@ -210,6 +210,14 @@ void al_requests_send(struct al_upstream *s)
 
 /* --- the end --- */
 
+bool al_requests_sent(const struct al_upstream *s)
+{
+    for (const struct al_upstream_call *c = s->calls; c; c = c->next)
+        if (c->state == AL_REQUEST_SENT)
+            return true;
+    return false;
+}
+
 struct al_upstream_call *al_request_find(struct al_upstream *s, uint64_t id)
 {
     for (struct al_upstream_call *c = s->calls; id && c; c = c->next)
@@ -240,6 +248,7 @@ void al_request_answer(struct al_upstream *s, uint64_t id, const struct al_rpc *
     struct al_upstream_answer a = {0};
     if (answer->result && answer->result->type == AL_JSON_OBJECT) {
         a.result = answer->result->raw;
+        a.value = answer->result;
     } else if (answer->failure && answer->failure->type == AL_JSON_OBJECT) {
         a.failure = answer->failure->raw;
     } else {

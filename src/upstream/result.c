@@ -208,17 +208,9 @@ static int unfinished(struct al_str type, const char *tool, struct al_err *err)
                    AL_FMT(al_buf_str(&shown)));
 }
 
-int al_result_read(struct al_str result_json, const char *tool, struct al_buf *text,
+int al_result_take(const struct al_json *result, const char *tool, struct al_buf *text,
                    struct al_buf *structured, struct al_err *err)
 {
-    autoarena struct al_arena a = AL_ARENA_INIT(ARENA_MAX);
-    const struct al_json *result;
-    if (al_json_parse(&a, result_json, &result, err) < 0) {
-        if (a.used < ARENA_MAX / 2)
-            return al_fail(err, AL_UPSTREAM_UNAVAILABLE, "%s: an answer that cannot be read", tool);
-        al_fail(err, AL_RESULT_TOO_LARGE, "%s: the result has too many parts", tool);
-        return al_hint(err, "ask for a part of it");
-    }
     struct al_str type = al_json_get_text(result, "resultType");
     if (type.n > 0 && !al_str_is(type, "complete"))
         return unfinished(type, tool, err);
@@ -227,6 +219,16 @@ int al_result_read(struct al_str result_json, const char *tool, struct al_buf *t
         return tool_error(result, tool, al_buf_str(text), err);
     write_value(structured, result);
     return 0;
+}
+
+int al_result_read(struct al_str result_json, const char *tool, struct al_buf *text,
+                   struct al_buf *structured, struct al_err *err)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(ARENA_MAX);
+    const struct al_json *result;
+    if (al_json_parse(&a, result_json, &result, err) < 0)
+        return al_fail(err, AL_UPSTREAM_UNAVAILABLE, "%s: an answer that cannot be read", tool);
+    return al_result_take(result, tool, text, structured, err);
 }
 
 int al_result_failure(struct al_str failure_json, const char *tool, struct al_err *err)

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 
 /*
  * tool is the tool in a person's words (github.get_issue). structured gets one JSON value: structuredContent,
@@ -12,6 +13,9 @@
  * size. With isError, input_required, or what is no result, err says so (TOOL_ERROR, UPSTREAM_UNAVAILABLE,
  * RESULT_TOO_LARGE), and -1 is returned. Whether the two buffers were large enough is for the caller to see.
  */
+int al_result_take(const struct al_json *result, const char *tool, struct al_buf *text,
+                   struct al_buf *structured, struct al_err *err) AL_MUST_CHECK;
+/* The same of its text. */
 int al_result_read(struct al_str result_json, const char *tool, struct al_buf *text,
                    struct al_buf *structured, struct al_err *err) AL_MUST_CHECK;
 /* A JSON-RPC error object: TOOL_INPUT_INVALID for invalid params, else TOOL_ERROR. Returns -1. */

@@ -16,6 +16,7 @@
 
 #define MAX_QUEUE (2 * (size_t)AL_UPSTREAM_MAX_MESSAGE)
 #define MAX_EXPANDED (128u << 10) /* of one argument: the kernel's own limit */
+#define CLOSED_MS 2000            /* for a program that has closed its output to end by itself */
 #define DEPTH "ALISIO_MCP_DEPTH="
 
 struct stdio {
@@ -207,6 +208,10 @@ static void on_output(void *ud, struct al_str bytes)
 {
     static const struct al_rpc_sink sink = {.line = take_line, .too_long = told_too_long};
     struct stdio *t = ud;
+    if (bytes.n == 0) { /* nothing can come any more, so it ends */
+        al_service_stop(t->service, CLOSED_MS);
+        return;
+    }
     t->busy++;
     while (bytes.n > 0 && !t->freed) {
         const char *nl = memchr(bytes.p, '\n', bytes.n);

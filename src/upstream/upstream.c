@@ -14,6 +14,13 @@
 #define STOP_GRACE_MS 300
 #define IDLE_GRACE_MS 2000
 #define REFETCH_MS 200
+#define REFETCH_MAX_MS 30000
+#define QUIET_MS 60000
+/* How old a catalogue may be at a start: what a server offers changes with its version, and that its tools
+ * are still what they were when they were allowed is seen by a fetch only. */
+#define FRESH_MS (10 * 60 * (int64_t)1000)
+#define RETRY_SOON_MS 1000
+#define ANEW_MS 1000
 #define RELISTEN_MS 5000
 #define INSTRUCTIONS_MAX (64u << 10)
 
@@ -68,7 +75,7 @@ struct al_upstreams *al_upstreams_new(struct al_core *core, const struct al_upst
 
 static void stop_timers(struct al_upstream *s)
 {
-    struct al_timer **const timers[] = {&s->wake, &s->retry, &s->idle, &s->refetch, &s->relisten};
+    struct al_timer **const timers[] = {&s->wake, &s->retry, &s->idle, &s->anew, &s->refetch, &s->relisten};
     for (size_t i = 0; i < sizeof(timers) / sizeof(*timers); i++) {
         al_timer_stop(*timers[i]);
         *timers[i] = NULL;
@@ -157,7 +164,8 @@ void al_upstreams_stop(struct al_upstreams *u, void (*stopped)(void *ud), void *
         al_upstream_wake(s, &s->ready_waiters, &err);
         al_upstream_wake(s, &s->refresh_waiters, &err);
         al_timer_stop(s->retry);
-        s->retry = NULL;
+        al_timer_stop(s->anew);
+        s->retry = s->anew = NULL;
         if (s->conn)
             al_conn_close(s->conn, STOP_GRACE_MS);
         s->conn = NULL;
@@ -333,6 +341,8 @@ void al_upstream_wake(struct al_upstream *s, struct al_waiter **list, const stru
 static void start(struct al_upstream *s)
 {
     al_upstream_look_up(s);
+    int64_t age = al_wall_ms() - s->fetched_ms;
+    s->catalog_fresh = s->catalog_fresh && age >= 0 && age < FRESH_MS;
     s->state = AL_UPSTREAM_STARTING;
     s->conn = al_conn_open(s);
 }
@@ -379,7 +389,16 @@ int al_upstream_need(struct al_upstream *s, struct al_err *err)
         s->err = *err;
         return -1;
     }
-    if (al_mono_ms() < s->next_try_ms)
+    uint64_t now = al_mono_ms();
+    if (now + RETRY_SOON_MS < s->next_try_ms) {
+        /* Who calls again and again a server that cannot work should not wait each time. */
+        autobuf struct al_buf left = AL_BUF_INIT(64);
+        al_text_duration(&left, s->next_try_ms - now);
+        *err = s->err;
+        return al_hint(err, "it is tried again in %.*s; `alisio mcp doctor %s` shows what it printed",
+                       AL_FMT(al_buf_str(&left)), s->config->name);
+    }
+    if (now < s->next_try_ms)
         wait_for_retry(s);
     else
         start(s);
@@ -403,6 +422,27 @@ void al_upstream_conn_ready(struct al_upstream *s)
 
 /* --- the end --- */
 
+static void change_session(struct al_upstream *s)
+{
+    struct al_conn *old = s->conn;
+    struct al_err err;
+    al_timer_stop(s->anew);
+    s->anew = NULL;
+    al_fail(&err, AL_UPSTREAM_UNAVAILABLE,
+            "the MCP server %s has ended its session, and this request with it", s->config->name);
+    al_requests_fail(s, false, &err);
+    s->conn = NULL;
+    al_conn_free(old);
+    start(s);
+}
+
+static void change_session_late(void *ud)
+{
+    struct al_upstream *s = ud;
+    s->anew = NULL;
+    change_session(s);
+}
+
 static uint64_t pause_after(const struct al_upstream *s)
 {
     if (s->n_deaths <= 1)
@@ -420,6 +460,11 @@ void al_upstream_conn_ended(struct al_upstream *s, bool while_probing, const str
     s->conn = NULL;
     if (s->owner->stopping)
         return;
+    if (s->anew) { /* what waits for the other session need not know of this end */
+        al_requests_fail(s, false, err);
+        change_session(s);
+        return;
+    }
     if (while_probing && !s->silent_probe &&
         !s->exec_failed) { /* older servers may end at a first message that they do not know */
         s->silent_probe = true;
@@ -446,10 +491,10 @@ void al_upstream_conn_ended(struct al_upstream *s, bool while_probing, const str
 
 void al_upstream_conn_anew(struct al_upstream *s)
 {
-    struct al_conn *old = s->conn;
-    s->conn = NULL;
-    al_conn_free(old);
-    start(s);
+    s->state = AL_UPSTREAM_STARTING;
+    if (!s->anew)
+        s->anew =
+            al_timer_start(al_upstream_loop(s), al_requests_sent(s) ? ANEW_MS : 0, change_session_late, s);
 }
 
 static void no_use(void *ud)
@@ -472,6 +517,10 @@ void al_upstream_rest(struct al_upstream *s)
 {
     bool used = s->n_calls > s->n_internal || s->n_holds || s->fetch || s->state != AL_UPSTREAM_READY;
     al_timer_stop(s->idle);
+    if (s->anew && !al_requests_sent(s)) {
+        al_timer_stop(s->anew);
+        s->anew = al_timer_start(al_upstream_loop(s), 0, change_session_late, s);
+    }
     s->idle = used ? NULL : al_timer_start(al_upstream_loop(s), s->owner->idle_ms, no_use, s);
 }
 
@@ -526,10 +575,23 @@ static void fetch_again(void *ud)
     s->refetch = NULL;
     if (s->state != AL_UPSTREAM_READY)
         return;
+    s->n_refetches++;
+    s->refetch_ms = al_mono_ms();
     if (s->fetch)
         s->refetch_wanted = true;
     else
         al_upstream_fetch(s);
+}
+
+/* A list that changes without end is fetched ever more rarely. */
+static uint64_t refetch_pause(struct al_upstream *s)
+{
+    if (al_mono_ms() - s->refetch_ms >= QUIET_MS)
+        s->n_refetches = 0;
+    uint64_t ms = REFETCH_MS;
+    for (unsigned i = 0; i < s->n_refetches && ms < REFETCH_MAX_MS; i++)
+        ms *= 2;
+    return ms < REFETCH_MAX_MS ? ms : REFETCH_MAX_MS;
 }
 
 void al_upstream_notified(struct al_upstream *s, struct al_str method, struct al_str params)
@@ -541,14 +603,16 @@ void al_upstream_notified(struct al_upstream *s, struct al_str method, struct al
     al_buf_free(&s->held);
     al_buf_init(&s->held, 64u << 10);
     al_buf_add_str(&s->held, params.n && params.n <= s->held.max ? params : AL_STR("{}"));
-    if (!s->refetch) /* one that changes without end is fetched at this pace all the same */
-        s->refetch = al_timer_start(al_upstream_loop(s), REFETCH_MS, fetch_again, s);
+    if (!s->refetch)
+        s->refetch = al_timer_start(al_upstream_loop(s), refetch_pause(s), fetch_again, s);
 }
 
 void al_upstream_fetched(struct al_upstream *s, const struct al_err *err)
 {
-    if (!err)
+    if (!err) {
         s->catalog_fresh = true;
+        s->fetched_ms = al_wall_ms();
+    }
     if (s->refetch_wanted && s->state == AL_UPSTREAM_READY) {
         s->refetch_wanted = false;
         al_upstream_fetch(s);

@@ -6,6 +6,7 @@
 #ifndef AL_UPSTREAM_UPSTREAM_H
 #define AL_UPSTREAM_UPSTREAM_H
 
+#include "base/json.h"
 #include "config/servers.h"
 #include "core/core.h"
 
@@ -70,6 +71,7 @@ void al_upstreams_fetch_missing(struct al_upstreams *u);
 struct al_upstream_answer {
     struct al_str result;  /* JSON object as it came (resultType included) */
     struct al_str failure; /* JSON error object as it came */
+    const struct al_json *value; /* the result, read; NULL without one */
     const struct al_err *err; /* no answer: UPSTREAM_UNAVAILABLE, AUTH_REQUIRED, TOOL_TIMEOUT, CANCELLED, RESULT_TOO_LARGE */
 };
 

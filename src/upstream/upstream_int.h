@@ -81,13 +81,17 @@ struct al_upstream {
     size_t n_calls, n_internal; /* internal ones keep no server alive */
     uint64_t last_id;
     struct al_timer *retry, *idle;
+    struct al_timer *anew; /* another session is due; what still runs in the old one is waited for */
     unsigned n_deaths; /* since it was last stable */
     uint64_t next_try_ms, ready_since_ms;
     struct al_fetch *fetch; /* tools/list that is under way */
     struct al_timer *refetch, *relisten;
     struct al_buf
         held; /* a notification of a changed tool list, kept until the list was fetched; empty: none */
-    bool refetch_wanted;                   /* the list changed while it was being fetched */
+    int64_t fetched_ms;  /* when the catalogue was fetched, by the wall clock; 0: never */
+    unsigned n_refetches; /* since it was last quiet */
+    uint64_t refetch_ms;  /* when the last one began */
+    bool refetch_wanted;  /* the list changed while it was being fetched */
     uint64_t pinned[AL_UPSTREAM_N_PINNED]; /* hashes of names of tools that were pinned by this process */
 };
 
@@ -106,7 +110,7 @@ void al_upstream_rest(struct al_upstream *s);
 /* Of its connection: it can be used; it has ended by itself or could not begin (the connection is gone). */
 void al_upstream_conn_ready(struct al_upstream *s);
 void al_upstream_conn_ended(struct al_upstream *s, bool while_probing, const struct al_err *err);
-/* The server has forgotten the session: another connection, at once. */
+/* The server has forgotten the session: another connection, as soon as nothing waits for an answer in this one. */
 void al_upstream_conn_anew(struct al_upstream *s);
 void al_upstream_notified(struct al_upstream *s, struct al_str method, struct al_str params);
 /* Tells them in the next turn of the loop. */
@@ -148,6 +152,7 @@ struct al_upstream_call *al_request_new(struct al_upstream *s, const struct al_u
 /* Sends it, or makes the server start. An internal one is sent by the next al_requests_send instead. */
 void al_request_begin(struct al_upstream_call *c);
 struct al_upstream_call *al_request_find(struct al_upstream *s, uint64_t id); /* of those that are SENT */
+bool al_requests_sent(const struct al_upstream *s);
 void al_requests_send(struct al_upstream *s); /* those that wait: the server is ready */
 /* Those that were sent, and with all those that wait, too. */
 void al_requests_fail(struct al_upstream *s, bool all, const struct al_err *err);

@@ -234,6 +234,15 @@ static void call(struct al_str id, const struct al_json *params)
     } else if (al_str_is(name, "meta")) {
         const struct al_json *meta = al_json_get(params, "_meta");
         text(id, meta ? meta->raw : AL_STR("none"));
+    } else if (al_str_is(name, "shut")) {
+        close(1);
+    } else if (al_str_is(name, "many")) {
+        struct al_buf out = AL_BUF_INIT(16u << 20);
+        al_buf_adds(&out, "{\"structuredContent\":[1");
+        for (size_t i = 0; i < 2000000; i++)
+            al_buf_adds(&out, ",1");
+        answer(id, "%.*s]}", AL_FMT(al_buf_str(&out)));
+        al_buf_free(&out);
     } else if (al_str_is(name, "linger")) {
         /* Answers and ends, with the answer on its way. */
         text(id, AL_STR("bye"));

@@ -283,6 +283,8 @@ static void failures_of_tools_are_told(void **state)
     assert_int_equal(a.code, AL_RESULT_TOO_LARGE);
     a = ask("huge", "{}");
     assert_int_equal(a.code, AL_RESULT_TOO_LARGE);
+    a = ask("many", "{}");
+    assert_int_equal(a.code, AL_RESULT_TOO_LARGE);
     answers_ok("echo", "{}", "{}"); /* it still works */
     stop_rig();
 }
@@ -469,6 +471,32 @@ static void a_death_fails_its_calls_and_the_next_one_works(void **state)
     assert_int_equal(al_upstream_state(rig.s), AL_UPSTREAM_FAILED);
     assert_int_equal(al_upstream_error(rig.s)->code, AL_UPSTREAM_UNAVAILABLE);
     answers_ok("echo", "{}", "{}"); /* the next call tries once more, after a longer pause */
+    stop_rig();
+}
+
+static void one_that_closes_its_output_is_ended(void **state)
+{
+    start_rig(*state, NULL, false);
+    rig.u->retry_ms = 20;
+    struct core_answer a = ask("shut", "{}");
+    assert_int_equal(a.code, AL_UPSTREAM_UNAVAILABLE);
+    answers_ok("echo", "{}", "{}");
+    stop_rig();
+}
+
+static void one_that_fails_again_and_again_is_not_waited_for(void **state)
+{
+    const char *args[] = {"--exit-at=initialize", NULL};
+    start_rig(*state, args, false);
+    rig.u->retry_ms = 400;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ask("echo", "{}").code, AL_UPSTREAM_UNAVAILABLE);
+    uint64_t t0 = al_mono_ms();
+    struct core_answer a = ask("echo", "{}");
+    assert_int_equal(a.code, AL_UPSTREAM_UNAVAILABLE);
+    assert_non_null(strstr(a.msg, "exited with status 3"));
+    assert_non_null(strstr(a.hint, "tried again in"));
+    assert_true(al_mono_ms() - t0 < 1000);
     stop_rig();
 }
 
@@ -799,6 +827,8 @@ int main(int argc, char **argv)
         CASE(a_cancel_reaches_the_server),
         CASE(progress_is_passed_on_and_gives_time_but_not_for_ever),
         CASE(a_death_fails_its_calls_and_the_next_one_works),
+        CASE(one_that_closes_its_output_is_ended),
+        CASE(one_that_fails_again_and_again_is_not_waited_for),
         CASE(an_answer_that_was_sent_before_the_death_counts),
         CASE(what_cannot_start_says_why),
         CASE(the_command_is_looked_up_with_care),
