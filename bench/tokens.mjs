@@ -1,7 +1,9 @@
 // What a model reads and writes for ten everyday tasks: with the tools of three servers called one by one, and with one
 // js_run over the same servers. node bench/tokens.mjs ALISIO [docs/tokens.md]
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -14,6 +16,14 @@ const [alisio, page] = process.argv.slice(2);
 const require = createRequire(import.meta.url);
 const count = (text) => encode(text).length;
 const programOf = (name) => join(dirname(require.resolve(`@modelcontextprotocol/${name}/package.json`)), "dist/index.js");
+
+// Of everything that a task could have changed.
+function hashOf(files, memory) {
+  const hash = createHash("sha256").update(readFileSync(memory));
+  for (const name of readdirSync(files, { recursive: true }).sort())
+    if (statSync(join(files, name)).isFile()) hash.update(name).update(readFileSync(join(files, name)));
+  return hash.digest("hex");
+}
 
 // A fresh set of files and servers for one way to do one task.
 async function inFolder(use) {
@@ -35,7 +45,8 @@ async function inFolder(use) {
     return client;
   };
   try {
-    return await use({ dir, files, servers, connect });
+    const result = await use({ dir, files, servers, connect });
+    return { ...result, left: hashOf(files, memory) };
   } finally {
     for (const close of closing) await close();
     rmSync(dir, { recursive: true, force: true });
@@ -108,6 +119,8 @@ async function byScript(task) {
       ALISIO_STATE_HOME: join(dir, "state"),
       ALISIO_CONFIG_HOME: join(dir, "config"),
     };
+    // What the servers offer is known, as after alisio setup.
+    spawnSync(alisio, ["mcp", "doctor"], { env, cwd: files });
     const client = await connect({ command: alisio, args: ["mcp", "--cwd", files], env, cwd: files });
     const { tools } = await client.listTools();
     const talk = new Conversation(tools.map(shown).join("\n"), task.prompt);
@@ -138,6 +151,7 @@ for (const task of tasks) {
   const a = await direct(task);
   const b = await byScript(task);
   assert.deepEqual(b.answer, a.answer, task.title);
+  assert.equal(b.left, a.left, `${task.title}: the files differ`);
   const saved = 1 - b.talk.through / a.talk.through;
   rows.push({ task, a: a.talk, b: b.talk, saved });
   console.error(`${task.title}: ${a.talk.through} → ${b.talk.through}, ${(100 * saved).toFixed(1)} % (once: ${a.talk.once} → ${b.talk.once})`);
@@ -165,7 +179,7 @@ const text = `# Tokens
 
 What a model reads and writes for ten everyday tasks over three servers that people use (\`server-filesystem\`,
 \`server-memory\`, \`server-everything\`): with their tools called directly, and with one js_run over the same servers behind
-alisio. \`make tokens\` makes this page. The answers of both ways were compared, and are equal.
+alisio. \`make tokens\` makes this page. The answers of both ways were compared, and the files that they left: they are equal.
 
 ${table}
 

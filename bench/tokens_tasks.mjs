@@ -43,7 +43,7 @@ function orders(dir, pick) {
 }
 
 function sources(dir, pick) {
-  for (let f = 0; f < 60; f++) {
+  for (let f = 0; f < 80; f++) {
     const lines = [`# Module ${f}: part of the nightly reports.`, "import math", ""];
     for (let i = 0; i < 12; i++) {
       lines.push(`def step_${f}_${i}(rows, limit=${pick(500)}):`);
@@ -57,11 +57,11 @@ function sources(dir, pick) {
 
 function pages(dir, pick) {
   const words = "the report of a customer shows each month what was sold and what came back as the contract says".split(" ");
-  for (let p = 0; p < 40; p++) {
+  for (let p = 0; p < 70; p++) {
     const parts = [`# Page ${p}`, ""];
     for (let i = 0; i < 12; i++) {
       const text = Array.from({ length: 50 }, () => words[pick(words.length)]).join(" ");
-      parts.push(`${text}. See [page](page_${two(pick(44))}.md).${pick(20) === 0 ? " Made by Acme." : ""}`, "");
+      parts.push(`${text}. See [page](page_${two(pick(74))}.md).${pick(20) === 0 ? " Made by Acme." : ""}`, "");
     }
     writeFileSync(join(dir, "docs", `page_${two(p)}.md`), parts.join("\n"));
   }
@@ -80,14 +80,14 @@ function configs(dir, pick) {
 }
 
 function people(dir, memory, pick) {
-  const all = Array.from({ length: 200 }, (_, i) => ({
+  const all = Array.from({ length: 300 }, (_, i) => ({
     name: `${first[pick(10)]} ${last[pick(10)]} ${i}`,
     team: teams[pick(4)],
     since: `20${two(10 + pick(16))}-${two(pick(12) + 1)}-01`,
     mail: `person${i}@example.com`,
   }));
   writeFileSync(join(dir, "people.json"), JSON.stringify(all, null, 2));
-  const known = Array.from({ length: 250 }, (_, i) => ({
+  const known = Array.from({ length: 400 }, (_, i) => ({
     type: "entity",
     name: `customer ${i}`,
     entityType: "customer",
@@ -118,7 +118,8 @@ async function readFolder(turn, folder) {
 
 const READ_FOLDER = (folder) => `const { content } = await tools.filesystem.list_directory({ path: "${folder}" });
 const names = content.split("\\n").filter((l) => l.startsWith("[FILE] ")).map((l) => l.slice(7)).sort();
-const files = await tools.map(names, async (f) => [f, (await tools.filesystem.read_text_file({ path: "${folder}/" + f })).content]);
+const paths = names.map((f) => "${folder}/" + f);
+const text = (await tools.filesystem.read_multiple_files({ paths })).content;
 `;
 const TALLY = `const tally = {};
 for (const x of found) tally[x] = (tally[x] ?? 0) + 1;
@@ -137,12 +138,12 @@ export const tasks = [
   {
     title: "Errors of each service in two weeks of logs",
     prompt: "How many ERROR lines has each service in logs/?",
-    query: "list a directory, read text files",
+    query: "list a directory, read multiple files",
     async direct(turn) {
       const files = await readFolder(turn, "logs");
       return tally(files.flatMap(([, text]) => [...text.matchAll(/ ERROR (\w+)/g)].map((m) => m[1])));
     },
-    script: `${READ_FOLDER("logs")}const found = files.flatMap(([, text]) => [...text.matchAll(/ ERROR (\\w+)/g)].map((m) => m[1]));
+    script: `${READ_FOLDER("logs")}const found = [...text.matchAll(/ ERROR (\\w+)/g)].map((m) => m[1]);
 ${TALLY}`,
   },
   {
@@ -159,27 +160,27 @@ for (const line of content.trim().split("\\n").slice(1)) {
 return Object.entries(sums).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([c, s]) => c + " " + s.toFixed(2));`,
   },
   {
-    title: "Open points by owner, in 60 source files",
+    title: "Open points by owner, in 80 source files",
     prompt: "How many TODOs has each owner in src/?",
-    query: "list a directory, read text files",
+    query: "list a directory, read multiple files",
     async direct(turn) {
       const files = await readFolder(turn, "src");
       return tally(files.flatMap(([, text]) => [...text.matchAll(/TODO\((\w+)\)/g)].map((m) => m[1])));
     },
-    script: `${READ_FOLDER("src")}const found = files.flatMap(([, text]) => [...text.matchAll(/TODO\\((\\w+)\\)/g)].map((m) => m[1]));
+    script: `${READ_FOLDER("src")}const found = [...text.matchAll(/TODO\\((\\w+)\\)/g)].map((m) => m[1]);
 ${TALLY}`,
   },
   {
-    title: "Links that lead nowhere, in 40 pages",
+    title: "Links that lead nowhere, in 70 pages",
     prompt: "Which links in docs/ lead to a page that is not there, and how often?",
-    query: "list a directory, read text files",
+    query: "list a directory, read multiple files",
     async direct(turn) {
       const files = await readFolder(turn, "docs");
       const there = new Set(files.map(([path]) => path.split("/").at(-1)));
       return tally(files.flatMap(([, text]) => [...text.matchAll(/\]\((.+?)\)/g)].map((m) => m[1])).filter((l) => !there.has(l)));
     },
     script: `${READ_FOLDER("docs")}const there = new Set(names);
-const found = files.flatMap(([, text]) => [...text.matchAll(/\\]\\((.+?)\\)/g)].map((m) => m[1])).filter((l) => !there.has(l));
+const found = [...text.matchAll(/\\]\\((.+?)\\)/g)].map((m) => m[1]).filter((l) => !there.has(l));
 ${TALLY}`,
   },
   {
@@ -195,7 +196,7 @@ ${TALLY}`,
 return Object.keys(a).filter((key) => a[key] !== b[key]).sort();`,
   },
   {
-    title: "200 people from a file into the memory",
+    title: "300 people from a file into the memory",
     prompt: "Put everyone in people.json into the memory, with team and mail. How many are there now?",
     query: "read a text file, create entities",
     async direct(turn) {
@@ -253,9 +254,9 @@ const all = await tools.map(cities, (location) => tools.call("everything.get-str
 return cities.map((city, i) => [city, all[i].temperature]).sort((a, b) => b[1] - a[1])[0][0];`,
   },
   {
-    title: "A name that changes, on 40 pages",
+    title: "A name that changes, on 70 pages",
     prompt: "Acme is now Apex: change every page of docs/. How many pages changed?",
-    query: "list a directory, read text files, edit a file",
+    query: "list a directory, read multiple files, write a file",
     async direct(turn) {
       const files = (await readFolder(turn, "docs")).filter(([, text]) => text.includes("Acme"));
       const edits = files.map(([path, text]) => {
@@ -265,8 +266,9 @@ return cities.map((city, i) => [city, all[i].temperature]).sort((a, b) => b[1] -
       });
       return (await turn(edits)).length;
     },
-    script: `${READ_FOLDER("docs")}const old = files.filter(([, text]) => text.includes("Acme"));
-for (const [f, text] of old) await tools.filesystem.write_file({ path: "docs/" + f, content: text.replaceAll("Acme", "Apex") });
+    script: `${READ_FOLDER("docs")}const old = text.split("\\n---\\n").map((part, i) => [paths[i], part.slice(part.indexOf(":\\n") + 2, -1)])
+  .filter(([, page]) => page.includes("Acme"));
+for (const [path, page] of old) await tools.filesystem.write_file({ path, content: page.replaceAll("Acme", "Apex") });
 return old.length;`,
   },
 ];
