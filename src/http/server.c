@@ -134,6 +134,7 @@ struct al_httpd *al_httpd_start(struct al_loop *loop, const struct al_httpd_opts
                            .ops = ops,
                            .ud = ud,
                            .max_body = o->max_body,
+                           .max_bodies = o->max_bodies ? o->max_bodies : SIZE_MAX,
                            .port = port,
                            .socket_path = o->socket_path ? al_xstrdup(o->socket_path) : NULL,
                            .timer_due_ms = UINT64_MAX};

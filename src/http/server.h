@@ -12,6 +12,8 @@ struct al_httpd_request; /* one request that waits for its answer */
 struct al_httpd_stream;  /* an answer that is sent piece by piece */
 
 struct al_httpd_ops {
+    /* The head is complete. May answer: then the body is not held, and request() does not come. NULL: nothing to say. */
+    void (*head)(void *ud, struct al_httpd_request *r);
     /* The request is complete. Answer it now or later, exactly once, by al_httpd_reply or al_httpd_stream_open. */
     void (*request)(void *ud, struct al_httpd_request *r);
 };
@@ -20,6 +22,7 @@ struct al_httpd_opts {
     int port;                /* on 127.0.0.1; 0: any free one; -1 with socket_path */
     const char *socket_path; /* Unix socket, made 0600; a stale one of ours is replaced. NULL: none */
     size_t max_body;         /* a longer one is answered 413 without being held */
+    size_t max_bodies;       /* of all requests together, likewise with 503; 0: no limit */
     size_t max_head;         /* 0: 32 KiB; 431 */
     unsigned max_connections; /* 0: 256 */
     /* A connection without traffic is closed; not a request that waits for its answer, nor a stream with nothing to
@@ -39,7 +42,7 @@ const char *al_httpd_method(const struct al_httpd_request *r);
 const char *al_httpd_path(const struct al_httpd_request *r);                     /* without the query */
 const char *al_httpd_header(const struct al_httpd_request *r, const char *name); /* NULL: none; of several the first */
 unsigned al_httpd_header_count(const struct al_httpd_request *r, const char *name);
-struct al_str al_httpd_body(const struct al_httpd_request *r);
+struct al_str al_httpd_body(const struct al_httpd_request *r); /* valid within request() */
 /* While the request is unanswered: told when its client has gone (then the request is dead). Once. A client that has
  * only closed its half cannot be told from one that has gone: it gets what is answered within request(). */
 void al_httpd_on_gone(struct al_httpd_request *r, void (*gone)(void *ud), void *ud);

@@ -32,7 +32,8 @@ struct al_httpd {
     struct MHD_Daemon *daemon;
     const struct al_httpd_ops *ops;
     void *ud;
-    size_t max_body;
+    size_t max_body, max_bodies;
+    size_t bodies; /* bytes held of all */
     int port;
     char *socket_path; /* ours, to be taken away at the end */
     struct al_watch *watch;
@@ -77,7 +78,7 @@ struct al_httpd_request {
     int status;
     bool complete;  /* the caller knows it */
     bool answered;  /* by the caller, or by us */
-    bool too_large; /* the body is read to its end and not kept */
+    bool too_large, no_room; /* the body is read to its end and not kept */
     bool dead;      /* its client has gone: the connection is to be closed */
     bool suspended, waking;
     bool streaming;

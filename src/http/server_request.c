@@ -193,22 +193,32 @@ static enum MHD_Result begin(struct al_httpd_request *r)
             return queue_answer(r);
         }
     }
-    return MHD_YES;
+    if (r->httpd->ops->head)
+        r->httpd->ops->head(r->httpd->ud, r);
+    /* A client that asks before it sends need not send. */
+    return r->answered && al_httpd_header(r, "Expect") ? queue_answer(r) : MHD_YES;
+}
+
+static void drop_body(struct al_httpd_request *r)
+{
+    r->httpd->bodies -= r->body.n;
+    al_buf_free(&r->body);
 }
 
 static enum MHD_Result take_body(struct al_httpd_request *r, const char *p, size_t n)
 {
+    struct al_httpd *d = r->httpd;
     r->received += n;
-    if (!r->too_large) {
-        al_buf_add(&r->body, p, n);
-        if (al_buf_failed(&r->body)) {
-            r->too_large = true;
-            al_buf_free(&r->body);
-        }
+    if (!r->too_large && !r->no_room && !r->answered) {
+        r->no_room = n > d->max_bodies - d->bodies;
+        if (!r->no_room)
+            al_buf_add(&r->body, p, n);
+        r->too_large = al_buf_failed(&r->body);
+        d->bodies += r->no_room || r->too_large ? 0 : n;
+        if (r->no_room || r->too_large)
+            drop_body(r);
     }
-    if (r->too_large && r->received > r->httpd->max_body + (size_t)DISCARD_MAX)
-        return MHD_NO;
-    return MHD_YES;
+    return r->received > d->max_body + (size_t)DISCARD_MAX ? MHD_NO : MHD_YES;
 }
 
 enum MHD_Result al_httpd_on_request(void *cls, struct MHD_Connection *connection, const char *url,
@@ -233,12 +243,15 @@ enum MHD_Result al_httpd_on_request(void *cls, struct MHD_Connection *connection
     }
     if (!r->complete) {
         r->complete = true;
+        if (r->answered)
+            return queue_answer(r);
         if (r->too_large)
             refuse(r, 413, "The body is too large.\n");
+        else if (r->no_room)
+            refuse(r, 503, "Too many large requests are on their way.\n");
         else
             d->ops->request(d->ud, r);
-        if (r->answered)
-            al_buf_free(&r->body);
+        drop_body(r);
         if (r->dead || (d->stopping && !r->answered))
             return MHD_NO;
     }
@@ -272,7 +285,7 @@ void al_httpd_on_completed(void *cls, struct MHD_Connection *connection, void **
         d->mhd->destroy_response(r->answer);
     free(r->method);
     free(r->path);
-    al_buf_free(&r->body);
+    drop_body(r);
     al_buf_free(&r->stream.queue);
     free(r);
 }
@@ -320,10 +333,8 @@ static void add_headers(struct al_httpd_request *r, const struct al_httpd_header
 static void answer(struct al_httpd_request *r)
 {
     r->answered = true;
-    if (r->suspended) {
-        al_buf_free(&r->body); /* within request() the caller still reads it */
+    if (r->suspended)
         wake(r);
-    }
 }
 
 void al_httpd_reply(struct al_httpd_request *r, int status, const struct al_httpd_header *headers,

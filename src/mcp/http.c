@@ -96,8 +96,10 @@ static bool is_local(const struct al_mcp_http *h, struct al_httpd_request *r)
     return origins == 0 || (origins == 1 && al_mcp_http_origin_ok(al_httpd_header(r, "Origin"), allowed));
 }
 
-static bool may_ask(const struct al_mcp_http *h, struct al_httpd_request *r)
+/* Before the body is looked at: nobody else can have us hold one. */
+static void on_head(void *ud, struct al_httpd_request *r)
 {
+    struct al_mcp_http *h = ud;
     if (!is_local(h, r)) {
         al_mcp_http_fail(
             r,
@@ -105,7 +107,7 @@ static bool may_ask(const struct al_mcp_http *h, struct al_httpd_request *r)
                                         .name = "FORBIDDEN_ORIGIN",
                                         .hint = "alisio mcp --allow-host NAME lets a name in"},
             "this server answers to localhost alone, and not to the Host or Origin of this request");
-        return false;
+        return;
     }
     if (al_httpd_header_count(r, "Authorization") != 1 ||
         !al_mcp_http_bearer_ok(al_httpd_header(r, "Authorization"), h->mcp->opts.token)) {
@@ -116,9 +118,8 @@ static bool may_ask(const struct al_mcp_http *h, struct al_httpd_request *r)
                                         .hint = "the token is in the file mcp-token of the config "
                                                 "folder"},
             "each request needs the header \"Authorization: Bearer TOKEN\", with this server's token");
-        return false;
+        return;
     }
-    return true;
 }
 
 /* --- what is asked --- */
@@ -229,8 +230,6 @@ static void on_request(void *ud, struct al_httpd_request *r)
     struct al_mcp_http *h = ud;
     const char *method = al_httpd_method(r), *path = al_httpd_path(r);
     const struct al_str none = {"", 0};
-    if (!may_ask(h, r))
-        return;
     if (strcmp(path, "/mcp") != 0 && strcmp(path, "/") != 0)
         al_mcp_http_fail(r, &(struct al_mcp_http_error){.status = 404}, "there is nothing but /mcp here");
     else if (h->closed)
@@ -250,7 +249,7 @@ static void on_request(void *ud, struct al_httpd_request *r)
         al_mcp_session_delete(h, r);
 }
 
-static const struct al_httpd_ops ops = {.request = on_request};
+static const struct al_httpd_ops ops = {.head = on_head, .request = on_request};
 
 /* --- life --- */
 
@@ -284,6 +283,7 @@ int al_mcp_http_start(struct al_mcp *m, struct al_err *err)
     const struct al_httpd_opts how = {.port = o->socket_path ? -1 : o->port,
                                       .socket_path = o->socket_path,
                                       .max_body = AL_MCP_MAX_MESSAGE,
+                                      .max_bodies = AL_MCP_MAX_OPEN_BYTES,
                                       .max_connections = AL_MCP_HTTP_CONNECTIONS};
     h->httpd = al_httpd_start(loop, &how, &ops, h, err);
     if (!h->httpd) {

@@ -86,7 +86,14 @@ static void on_request(void *ud, struct al_httpd_request *r)
     }
 }
 
-static const struct al_httpd_ops ops = {.request = on_request};
+static void on_head(void *ud, struct al_httpd_request *r)
+{
+    (void)ud;
+    if (strcmp(al_httpd_path(r), "/refuse") == 0)
+        reply_body(r, 401, AL_STR("refused"));
+}
+
+static const struct al_httpd_ops ops = {.head = on_head, .request = on_request};
 
 static void world_open(struct world *w, const struct al_httpd_opts *given)
 {
@@ -321,6 +328,65 @@ static void refuses_a_large_body_without_holding_it(void **state)
         client_close(&c);
         world_close(&w);
     }
+}
+
+static void refuses_by_the_head_without_holding_the_body(void **state)
+{
+    struct world w;
+    struct client c;
+    (void)state;
+    world_open(&w, NULL);
+    client_open(&c, &w, true);
+    send_text(&c, "POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
+    WAIT_FOR(&w, c.ended);
+    assert_true(has(&c, "HTTP/1.1 401 ") && !has(&c, "HTTP/1.1 100 "));
+    client_close(&c);
+    client_open(&c, &w, true);
+    send_text(
+        &c,
+        "POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbodyGET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    WAIT_FOR(&w, count(&c, "HTTP/1.1 ") == 2); /* the connection goes on behind the body */
+    assert_true(has(&c, "HTTP/1.1 401 ") && has(&c, "HTTP/1.1 200 "));
+    assert_int_equal(w.requests, 1);
+    client_close(&c);
+    world_close(&w);
+}
+
+/* Until the server has nothing more to do: the bytes that were sent over loopback are with it. */
+static void turn_a_little(struct world *w)
+{
+    for (int i = 0; i < 20; i++) {
+        w->changed = false;
+        al_loop_run_until(w->loop, &w->changed, 1);
+    }
+}
+
+static void bounds_all_bodies_together(void **state)
+{
+    struct world w;
+    struct client first, second;
+    (void)state;
+    world_open(&w, &(struct al_httpd_opts){.max_body = 1000, .max_bodies = 1500});
+    client_open(&first, &w, true);
+    client_open(&second, &w, true);
+    char body[1001];
+    memset(body, 'b', sizeof body - 1);
+    body[sizeof body - 1] = 0;
+    const char head[] = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n";
+    send_text(&first, head);
+    send_text(&first, body + 100);
+    turn_a_little(&w);
+    send_text(&second, head);
+    send_text(&second, body);
+    WAIT_FOR(&w, has(&second, "HTTP/1.1 503 "));
+    send_text(&first, body + 900);
+    WAIT_FOR(&w, has(&first, "HTTP/1.1 200 "));
+    send_text(&first, "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n");
+    send_text(&first, body);
+    WAIT_FOR(&w, count(&first, "HTTP/1.1 200 ") == 2); /* there is room again */
+    client_close(&first);
+    client_close(&second);
+    world_close(&w);
 }
 
 static void refuses_heads_that_are_wrong(void **state)
@@ -607,6 +673,8 @@ int main(void)
         cmocka_unit_test(answers_a_client_that_closed_its_half),
         cmocka_unit_test(asks_for_the_body_when_the_client_waits),
         cmocka_unit_test(refuses_a_large_body_without_holding_it),
+        cmocka_unit_test(refuses_by_the_head_without_holding_the_body),
+        cmocka_unit_test(bounds_all_bodies_together),
         cmocka_unit_test(refuses_heads_that_are_wrong),
         cmocka_unit_test(streams_piece_by_piece),
         cmocka_unit_test(tells_that_a_reader_has_gone),
