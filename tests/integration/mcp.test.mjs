@@ -1,7 +1,9 @@
 // The MCP server, byte by byte: what a client may send, and what must come back.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { AT_REST, McpClient, childrenOf, isAlive, makeHome, soon, until } from "./lib.mjs";
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { AT_REST, McpClient, alisio, childrenOf, isAlive, makeHome, soon, until } from "./lib.mjs";
 
 let home;
 before(() => {
@@ -124,7 +126,6 @@ test("a line of 100 MB is refused without being held", () =>
     client.write("\n");
     await until("the refusal", () => client.strays.some((m) => m.error.code === -32600));
     assert.deepEqual((await client.request("ping")).result, {});
-    const { readFileSync } = await import("node:fs");
     const peak = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${client.process.pid}/status`, "utf8"))?.[1] ?? 0);
     if (!process.env.ASAN_OPTIONS) assert.ok(peak < 100_000, `peak ${peak} kB`);
   }));
@@ -252,4 +253,68 @@ test("a broken user config is told in every answer, and the server starts", asyn
   } finally {
     other.remove();
   }
+});
+
+test("a run whose value did not fit is linked, and read whole as a resource", () =>
+  withServer([], async (client) => {
+    const { result } = await client.call("js_run", { code: "return Array.from({length: 20000}, (_, i) => 'row ' + i)" });
+    assert.equal(result.structuredContent.truncated, true);
+    const link = result.content.find((c) => c.type === "resource_link");
+    assert.equal(link.uri, `run://${result.structuredContent.executionId}`);
+    const listed = (await client.request("resources/list")).result.resources;
+    assert.equal(listed[0].uri, link.uri);
+    const read = (await client.request("resources/read", { uri: link.uri })).result.contents[0];
+    assert.equal(read.mimeType, "application/json");
+    const record = JSON.parse(read.text);
+    assert.equal(record.value[19999], "row 19999");
+    assert.equal((await client.request("resources/read", { uri: "run://nothing" })).error.code, -32002);
+  }));
+
+test("1,000 requests in flight, and each is cancelled", () =>
+  withServer(["--allow-process", "--expose", "process"], async (client) => {
+    for (let i = 0; i < 1000; i++)
+      client.send({ id: `c${i}`, method: "tools/call", params: { name: "shell", arguments: { command: "exec sleep 1000" } } });
+    await until("the first", () => childrenOf(client.process.pid).length > 0);
+    for (let i = 0; i < 1000; i++) client.send({ method: "notifications/cancelled", params: { requestId: `c${i}` } });
+    assert.deepEqual((await client.request("ping")).result, {});
+    await until("the end of all", () => childrenOf(client.process.pid).length <= AT_REST);
+    assert.deepEqual(client.lines.filter((l) => /"id":"c\d/.test(l)), []);
+  }));
+
+const residentKiB = (pid) => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+
+test("a client that never reads is not answered without bound", async () => {
+  const other = makeHome({ "big.txt": "0123456789abcdef\n".repeat(2_000) });
+  const child = spawn(alisio, ["mcp", "--expose", "files"], { cwd: other.workspace, env: other.env, stdio: ["pipe", "pipe", "ignore"] });
+  const exit = new Promise((resolve) => child.on("exit", resolve));
+  child.stdin.on("error", () => {});
+  let taken = 0;
+  const ask = (id) => JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "read_file", arguments: { path: "big.txt" } } }) + "\n";
+  for (let i = 0; i < 20_000; i++) child.stdin.write(ask(i), () => taken++);
+  // It takes no more requests than it may owe answers for: writing to it stalls.
+  let before = -1;
+  await until("a standstill", async () => {
+    const stands = taken === before && taken > 0;
+    before = taken;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return stands;
+  });
+  assert.ok(taken < 20_000, `${taken} requests were taken`);
+  if (!process.env.ASAN_OPTIONS) assert.ok(residentKiB(child.pid) < 100_000, `${residentKiB(child.pid)} kB`);
+  child.stdout.destroy();
+  child.stdin.destroy();
+  await soon(exit, "exit");
+  other.remove();
+});
+
+test("a server whose parent was killed ends, although its input stays open", async () => {
+  const script = 'exec 3<&0; "$0" mcp <&3 & echo $!; wait';
+  const parent = spawn("/bin/sh", ["-c", script, alisio], { cwd: home.workspace, env: home.env, stdio: ["pipe", "pipe", "ignore"] });
+  let said = "";
+  parent.stdout.setEncoding("utf8").on("data", (text) => (said += text));
+  const pid = Number(await until("its pid", () => said.includes("\n") && said.trim()));
+  parent.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+  await until("an answer", () => said.includes('"result"'));
+  parent.kill("SIGKILL");
+  await until("the end of the server", () => !isAlive(pid));
 });
