@@ -76,10 +76,10 @@ struct al_httpd_request {
     size_t received;             /* bytes of body, kept or not */
     struct MHD_Response *answer; /* to be queued by the handler */
     int status;
-    bool complete;  /* the caller knows it */
-    bool answered;  /* by the caller, or by us */
+    bool complete;           /* the caller knows it */
+    bool answered;           /* by the caller, or by us */
     bool too_large, no_room; /* the body is read to its end and not kept */
-    bool dead;      /* its client has gone: the connection is to be closed */
+    bool dead;               /* its client has gone: the connection is to be closed */
     bool suspended, waking;
     bool streaming;
     void (*gone)(void *ud);

@@ -11,7 +11,8 @@
 bool al_mcp_http_accepts(const char *accept, const char *type);
 bool al_mcp_http_is_json(const char *content_type);
 
-/* Host and Origin: localhost, 127.0.0.1, [::1] or one of allowed (NULL-terminated, may be NULL), with any port. */
+/* Host and Origin: localhost, 127.0.0.1, [::1] or one of allowed (NULL-terminated, may be NULL), with any
+ * port. */
 bool al_mcp_http_host_ok(const char *host, const char *const *allowed);
 bool al_mcp_http_origin_ok(const char *origin, const char *const *allowed);
 
@@ -20,11 +21,12 @@ bool al_mcp_http_bearer_ok(const char *authorization, const char *token);
 
 /* A value as Mcp-Name and Mcp-Param-* carry it: as it is, or =?base64?…?=. False: it is neither. */
 bool al_mcp_http_decode(struct al_str value, struct al_buf *out);
-/* Whether a decoded value says the same as the body: strings as they are, integers by value, true and false. */
+/* Whether a decoded value says the same as the body: strings as they are, integers by value, true and false.
+ */
 bool al_mcp_http_same(struct al_str decoded, const struct al_json *v);
 
-/* Arguments of a tool that its schema wants as headers, too (http_param.c). NULL: they agree; else what is wrong with the
- * header in name. */
+/* Arguments of a tool that its schema wants as headers, too (http_param.c). NULL: they agree; else what is
+ * wrong with the header in name. */
 #define AL_MCP_HTTP_PARAM_MAX 160
 struct al_mcp_http_headers {
     const char *(*get)(void *ud, const char *name); /* NULL: there is none */
@@ -32,7 +34,8 @@ struct al_mcp_http_headers {
     void *ud;
 };
 const char *al_mcp_http_params_wrong(struct al_str input_schema, const struct al_json *arguments,
-                                     const struct al_mcp_http_headers *headers, char name[AL_MCP_HTTP_PARAM_MAX]);
+                                     const struct al_mcp_http_headers *headers,
+                                     char name[AL_MCP_HTTP_PARAM_MAX]);
 
 /* Ids of events: the stream's number and the event's, "3-17". */
 #define AL_MCP_EVENT_ID_MAX 48

@@ -51,8 +51,8 @@ struct al_mcp_http_body {
     bool json_ok, sse_ok;       /* what may be answered */
 };
 
-/* An error of the transport. name: "UNAUTHORIZED"; NULL: the message says all. An empty id is left out. data: JSON
- * members without braces, or empty. */
+/* An error of the transport. name: "UNAUTHORIZED"; NULL: the message says all. An empty id is left out. data:
+ * JSON members without braces, or empty. */
 struct al_mcp_http_error {
     int status;
     int code; /* 0: AL_RPC_INVALID_REQUEST */
@@ -63,7 +63,8 @@ struct al_mcp_http_error {
 };
 void al_mcp_http_fail(struct al_httpd_request *r, const struct al_mcp_http_error *e, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-void al_mcp_http_reply_json(struct al_httpd_request *r, int status, const char *session, struct al_str message);
+void al_mcp_http_reply_json(struct al_httpd_request *r, int status, const char *session,
+                            struct al_str message);
 struct al_httpd_stream *al_mcp_http_open_sse(struct al_httpd_request *r, const char *session,
                                              void (*closed)(void *ud), void (*drained)(void *ud), void *ud);
 
@@ -92,9 +93,9 @@ struct al_mcp_hstream {
     bool json_only;
     bool introduces; /* the session: its answer carries the id */
     bool held;       /* a caller works with it: it is not to be freed for room */
-    bool over;      /* its request has ended */
-    bool delivered; /* and all of it was handed to a connection */
-    bool quiet;     /* nothing was sent since the last tick */
+    bool over;       /* its request has ended */
+    bool delivered;  /* and all of it was handed to a connection */
+    bool quiet;      /* nothing was sent since the last tick */
 };
 
 struct al_mcp_session {
