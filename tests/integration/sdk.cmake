@@ -1,4 +1,4 @@
-foreach(name sdk hostile)
+foreach(name sdk hostile real_servers)
   add_test(NAME integration_${name}
     COMMAND node --test ${CMAKE_SOURCE_DIR}/tests/integration/${name}.test.mjs)
   set_tests_properties(integration_${name} PROPERTIES TIMEOUT 300
