@@ -124,6 +124,8 @@ int al_cmd_mcp(struct al_app *app, struct al_reply *reply)
         return -1;
     if (o.http)
         say_where(s.mcp, &o, token_path);
+    if (app->upstreams)
+        al_upstreams_fetch_missing(app->upstreams);
     al_app_catch_signals(app, stop, &s);
     al_loop_run_until(app->loop, &s.ended, 0);
     app->on_signal = NULL;
