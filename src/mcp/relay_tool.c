@@ -144,6 +144,14 @@ static void on_question(void *ud, struct al_str method, struct al_str params, st
     al_relay_question(ud, method, params, reply);
 }
 
+/* A server of the older era gives no state: one that comes all the same is no longer known to us, and the
+ * call must not begin anew under it. */
+static bool is_stray_retry(const struct al_relay_work *w, const struct al_json *params)
+{
+    const char *version = al_upstream_protocol(w->server->upstream);
+    return w->modern && version[0] && !al_relay_modern(w->server) && al_json_get(params, "requestState");
+}
+
 static void start(struct al_relay_work *w)
 {
     autoarena struct al_arena a = AL_ARENA_INIT(8 * (size_t)AL_MCP_MAX_MESSAGE);
@@ -152,6 +160,14 @@ static void start(struct al_relay_work *w)
     struct al_relay_params p = {.member = "name"};
     if (al_json_parse(&a, al_str_of(w->r->params), &p.params, NULL) < 0)
         p.params = NULL;
+    if (is_stray_retry(w, p.params)) {
+        al_relay_end_error(
+            w, AL_RPC_INVALID_PARAMS,
+            AL_STR("\"requestState\" is not one that waits here: it was used, has expired, or is not "
+                   "ours"),
+            nothing);
+        return;
+    }
     al_jw_init(&jw, &name);
     al_jw_strz(&jw, w->target);
     p.member_json = al_buf_str(&name);

@@ -25,6 +25,7 @@ export const serverRuns = [
   { name: "2026-07-28", suite: "conformance-2026", args: ["--requirements", "2026-07-28"], era: "modern" },
   // The client of one era, the upstream server of the other.
   { name: "2025-11-25, modern upstream", suite: "conformance-2026", args: ["--requirements", "2025-11-25"], era: "modern" },
+  { name: "2026-07-28, older upstream", suite: "conformance-2026", args: ["--requirements", "2026-07-28"], era: "legacy" },
 ];
 
 // Scenarios for clients, as each suite has them for a version of the protocol.
