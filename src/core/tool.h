@@ -47,7 +47,7 @@ struct al_tool {
     enum al_effect effect;
     enum al_code input_code;   /* of arguments that fail the schema; AL_OK: TOOL_INPUT_INVALID */
     const char *not_callable;  /* why a script may not call it; NULL: it may */
-    const char *expose;        /* offered over MCP always (NULL) or with --expose "files" | "process" */
+    const char *expose;        /* offered over MCP always (NULL) or with --expose "files" | "process"; another word: never */
     bool destructive, idempotent, open_world; /* MCP annotations; read-only follows from the effect */
     /* Begins the work; ends in al_call_finish, now or later, always in the loop's thread. */
     void (*start)(struct al_call *call);

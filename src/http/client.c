@@ -144,6 +144,11 @@ struct al_http_client *al_http_client_new(struct al_loop *loop)
     return c;
 }
 
+void al_http_client_test_public(struct al_http_client *c, bool (*is_public)(const struct sockaddr *address))
+{
+    c->is_public = is_public;
+}
+
 int al_http_client_ready(struct al_http_client *c, struct al_err *err)
 {
     if (c->multi)

@@ -65,4 +65,7 @@ void al_http_pause(struct al_http *h, bool pause);
 struct sockaddr;
 bool al_http_address_public(const struct sockaddr *address);
 
+/* For tests, whose servers are on loopback: what this client takes for public. No configuration and no request reaches it. */
+void al_http_client_test_public(struct al_http_client *c, bool (*is_public)(const struct sockaddr *address));
+
 #endif
