@@ -443,11 +443,11 @@ static void progress_is_passed_on_and_gives_time_but_not_for_ever(void **state)
     answers_ok("progress", "{}", "\"done\"");
     assert_int_equal(rig.n_progress, 3);
     assert_string_equal(rig.progress, "{\"completed\":3,\"total\":3,\"note\":\"step 3\"}");
-    rig.server.timeout_ms = 60;
+    rig.server.timeout_ms = 300; /* progress comes every 20 ms */
     uint64_t t0 = al_mono_ms();
     struct core_answer a = ask("forever", "{}");
     assert_int_equal(a.code, AL_TOOL_TIMEOUT);
-    assert_true(al_mono_ms() - t0 >= 10 * 60);
+    assert_true(al_mono_ms() - t0 > 2 * 300);
     stop_rig();
 }
 
@@ -488,15 +488,12 @@ static void one_that_fails_again_and_again_is_not_waited_for(void **state)
 {
     const char *args[] = {"--exit-at=initialize", NULL};
     start_rig(*state, args, false);
-    rig.u->retry_ms = 400;
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(ask("echo", "{}").code, AL_UPSTREAM_UNAVAILABLE);
-    uint64_t t0 = al_mono_ms();
+    rig.u->retry_ms = 10 * LIMIT_MS;
+    assert_int_equal(ask("echo", "{}").code, AL_UPSTREAM_UNAVAILABLE);
     struct core_answer a = ask("echo", "{}");
     assert_int_equal(a.code, AL_UPSTREAM_UNAVAILABLE);
     assert_non_null(strstr(a.msg, "exited with status 3"));
     assert_non_null(strstr(a.hint, "tried again in"));
-    assert_true(al_mono_ms() - t0 < 1000);
     stop_rig();
 }
 
@@ -780,8 +777,7 @@ static void questions_reach_the_one_who_made_the_call(void **state)
     bool never = false;
     while (!kept_reply)
         al_loop_run_until(rig.w->loop, &never, 5);
-    al_loop_run_until(rig.w->loop, &never, 200);
-    assert_false(o.a.done);
+    assert_null(rig.s->calls_last->timer);
     al_question_answer(kept_reply, AL_STR("{\"role\":\"user\"}"));
     wait_for(&o.a.done);
     assert_non_null(strstr(o.relayed, "user"));
