@@ -234,15 +234,14 @@ static void on_done(void *ud, const struct al_upstream_answer *a)
         al_relay_work_free(w);
         return;
     }
-    struct al_str text = a->result.n ? a->result : a->failure;
     if (a->err) {
         w->lost(w, a->err);
-    } else if (al_json_parse(&arena, text, &v, &err) < 0 || v->type != AL_JSON_OBJECT) {
-        al_fail(&err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s gave an answer that cannot be read",
+    } else if (a->value) {
+        w->answered(w, a->value);
+    } else if (al_json_parse(&arena, a->failure, &v, &err) < 0 || v->type != AL_JSON_OBJECT) {
+        al_fail(&err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s gave an error that cannot be read",
                 al_relay_name(w->server));
         w->lost(w, &err);
-    } else if (a->result.n) {
-        w->answered(w, v);
     } else {
         w->failed(w, v);
     }
