@@ -282,7 +282,7 @@ static int write_all(struct setup *s)
             unlink(s->app->user_file);
     }
     if (r1 < 0 && s->record)
-        unlink(s->record);
+        (void)!al_setup_record_remove(s->record, &ignored);
     if (r1 < 0 && s->backup)
         unlink(s->backup);
     return r1;

@@ -65,6 +65,8 @@ struct al_setup_record {
 };
 /* *ret is where it was written, malloc'ed. */
 int al_setup_record_write(const struct al_setup_record *r, char **ret, struct al_err *err) AL_MUST_CHECK;
+/* Takes it away, and its folders when they are empty then. */
+int al_setup_record_remove(const char *path, struct al_err *err);
 int al_setup_undo(struct al_app *app, const struct al_client *c, struct al_reply *reply) AL_MUST_CHECK;
 
 #endif

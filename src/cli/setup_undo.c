@@ -88,6 +88,18 @@ int al_setup_record_write(const struct al_setup_record *r, char **ret, struct al
     return al_setup_write_private(*ret, al_buf_str(&out), err);
 }
 
+int al_setup_record_remove(const char *path, struct al_err *err)
+{
+    autofree char *dir = al_xstrdup(path);
+    if (unlink(path) < 0)
+        return al_fail_errno(err, AL_INTERNAL, errno, "the record %s cannot be removed", path);
+    for (int i = 0; i < 2; i++) {
+        *strrchr(dir, '/') = 0;
+        rmdir(dir); /* one that is used stays */
+    }
+    return 0;
+}
+
 /* --- undo --- */
 
 struct undo {
@@ -283,20 +295,25 @@ static int config_without(void *ud, struct al_str old, struct al_buf *out, struc
     return 0;
 }
 
-/* A configuration that says nothing is none. */
-static void remove_empty_config(const char *path)
+static bool says_nothing(struct al_str text)
 {
-    autobuf struct al_buf text = AL_BUF_INIT(4096);
+    autoarena struct al_arena a = AL_ARENA_INIT(AL_SETUP_MAX_FILE);
+    const struct al_json *v;
+    if (al_str_trim(text).n == 0)
+        return true;
+    return al_json_parse(&a, text, &v, NULL) == 0 && v->type == AL_JSON_OBJECT && v->n == 0;
+}
+
+/* A configuration that says nothing is none, unless that is how it was found. */
+static void remove_empty_config(const struct undo *u)
+{
+    autobuf struct al_buf text = AL_BUF_INIT(1u << 20);
     struct al_err err;
-    autoarena struct al_arena a = AL_ARENA_INIT(1 << 16);
-    const struct al_json *v = NULL;
-    if (al_app_read_text(path, 4096, &text, &err) < 0)
+    bool existed = al_json_is_true(al_json_get(u->record, "configExisted"));
+    if (existed && says_nothing(al_json_get_text(u->record, "configBefore")))
         return;
-    bool empty = al_str_trim(al_buf_str(&text)).n == 0;
-    if (!empty && al_json_parse(&a, al_buf_str(&text), &v, NULL) == 0)
-        empty = v->type == AL_JSON_OBJECT && v->n == 0;
-    if (empty)
-        unlink(path);
+    if (al_app_read_text(u->app->user_file, 1u << 20, &text, &err) == 0 && says_nothing(al_buf_str(&text)))
+        unlink(u->app->user_file);
 }
 
 static int undo_config(struct undo *u, struct al_err *err)
@@ -304,8 +321,7 @@ static int undo_config(struct undo *u, struct al_err *err)
     if (access(u->app->user_file, F_OK) == 0 &&
         al_config_user_edit(u->app->user_file, config_without, u, err) < 0)
         return -1;
-    if (!al_json_is_true(al_json_get(u->record, "configExisted")))
-        remove_empty_config(u->app->user_file);
+    remove_empty_config(u);
     if (al_app_store(u->app, err) < 0)
         return -1;
     al_json_each(s, al_json_get(u->record, "servers"))
@@ -329,9 +345,7 @@ static int undo_one(struct undo *u, const char *path, struct al_err *err)
         return al_wrap(err, "the record of the setup");
     if (undo_file(u, err) < 0 || undo_config(u, err) < 0)
         return -1;
-    return unlink(path) == 0
-               ? 0
-               : al_fail_errno(err, AL_INTERNAL, errno, "the record %s cannot be removed", path);
+    return al_setup_record_remove(path, err);
 }
 
 int al_setup_undo(struct al_app *app, const struct al_client *c, struct al_reply *reply)
@@ -346,11 +360,6 @@ int al_setup_undo(struct al_app *app, const struct al_client *c, struct al_reply
         autofree char *path = record_path(c, n);
         if (undo_one(&u, path, &reply->err) < 0)
             return -1;
-        char *slash = strrchr(path, '/');
-        *slash = 0;
-        rmdir(path); /* when it is empty */
-        *strrchr(path, '/') = 0;
-        rmdir(path);
     }
     al_buf_adds(&reply->text, "what was copied to your config.json is out again\n");
     return 0;

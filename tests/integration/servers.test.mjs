@@ -205,6 +205,13 @@ test("an import that has nothing new says so; a change of the file is reported, 
   home.remove();
 });
 
+test("what an entry would start is shown with its control characters", () => {
+  const home = place(null, { "f.json": '{"mcpServers":{"n\\u202ea":{"command":"x\\u001b[2J","args":["a\\nb","","c d"],"cwd":"/\\u0007"}}}' });
+  const { stdout } = run(home, ["mcp", "import", "f.json"]);
+  assert.match(stdout, /\n {2}n\\u202ea\n {4}starts {3}x\\x1b\[2J "a\\nb" "" "c d"\n {4}in {7}\/\\x07\n/);
+  home.remove();
+});
+
 test("import reads Codex' TOML", () => {
   const home = place(null, { "config.toml": `[mcp_servers.s]\ncommand = ${JSON.stringify(node)}\nargs = ['${simple}']\nenabled = false\n` });
   assert.equal(run(home, ["mcp", "import", "config.toml", "--yes"]).status, 0);

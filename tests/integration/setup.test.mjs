@@ -370,6 +370,37 @@ test("two clients with the same servers share them, and each is undone by itself
   home.remove();
 });
 
+test("a file that changed while servers were started is not written, and nothing else is", () => {
+  const home = place(".cursor/mcp.json");
+  const touch = `require("fs").appendFileSync(${JSON.stringify(home.file)}, "\\n")`;
+  mkdirSync(dirname(home.file));
+  writeFileSync(home.file, JSON.stringify({ mcpServers: { busy: { command: node, args: ["-e", touch] } } }));
+  const text = home.read();
+  const r = run(home, ["setup", "cursor", "--yes"]);
+  assert.match(r.stderr, /STATE_CONFLICT: .*changed by another program meanwhile/);
+  assert.equal(r.status, 1);
+  assert.equal(home.read().trimEnd(), text);
+  assert.deepEqual(home.beside(), ["mcp.json"]);
+  assert.ok(!existsSync(home.env.ALISIO_CONFIG_HOME));
+  assert.equal(run(home, ["setup", "cursor", "--undo"]).status, 4);
+  home.remove();
+});
+
+test("setups are undone in any order", () => {
+  for (const order of [["cursor", "gemini", "codex"], ["codex", "cursor", "gemini"], ["gemini", "codex", "cursor"]]) {
+    const home = place(clients.cursor.file, clients.cursor.text);
+    for (const client of ["gemini", "codex"]) {
+      mkdirSync(dirname(join(home.dir, clients[client].file)), { recursive: true });
+      writeFileSync(join(home.dir, clients[client].file), clients[client].text);
+    }
+    const before = snapshot(home.dir);
+    for (const client of ["cursor", "gemini", "codex"]) assert.equal(run(home, ["setup", client, "--yes"]).status, 0);
+    for (const client of order) assert.equal(run(home, ["setup", client, "--undo"]).status, 0);
+    assert.deepEqual(snapshot(home.dir), before);
+    home.remove();
+  }
+});
+
 test("servers added later move in a second step, and --undo takes both back", () => {
   const home = place(".cursor/mcp.json", `{\n  "mcpServers": {\n    "one": ${entry("1")}\n  }\n}\n`);
   const before = snapshot(home.dir);
