@@ -421,7 +421,10 @@ enum al_import_state al_import_state(const struct al_server *s)
     struct al_servers found = {0};
     struct al_err err;
     enum al_import_state state = AL_IMPORT_GONE;
-    if (al_app_read_text(s->imported_file, MAX_FILE, &text, &err) == 0 &&
+    struct stat st;
+    /* The file may be a repository's: a pipe under that name must not stop us. */
+    if (stat(s->imported_file, &st) == 0 && S_ISREG(st.st_mode) &&
+        al_app_read_text(s->imported_file, MAX_FILE, &text, &err) == 0 &&
         al_servers_read(al_buf_str(&text), al_servers_shape_of(s->imported_file), s->imported_file, &found,
                         NULL, &err) == 0) {
         const struct al_server *now = al_servers_find(&found, al_str_of(s->imported_name));
