@@ -319,6 +319,8 @@ static void initialize(struct al_conn *c)
     autobuf struct al_buf params = AL_BUF_INIT(4096), client = AL_BUF_INIT(1024);
     al_timer_stop(c->patience);
     c->patience = NULL;
+    /* Roots are not declared for scripts: servers that were given folders as arguments would replace them by
+     * ours. */
     c->step = INITIALIZING;
     c->modern = false;
     c->version[0] = 0;
@@ -330,7 +332,7 @@ static void initialize(struct al_conn *c)
     al_jw_kraw(&w, "capabilities",
                c->owner->relay ? AL_STR("{\"roots\":{\"listChanged\":true},\"sampling\":{},"
                                         "\"elicitation\":{\"form\":{},\"url\":{}}}")
-                               : AL_STR("{\"roots\":{}}"));
+                               : AL_STR("{}"));
     al_jw_kraw(&w, "clientInfo", al_buf_str(&client));
     al_jw_end(&w);
     c->init_id = ++c->s->last_id;
