@@ -161,6 +161,24 @@ static const struct al_tool *find_split(const struct source *c, const char *name
     return best;
 }
 
+/* The very name of a tool that a server may have which was never asked: no other server's shorter form of it
+ * comes first. */
+static const struct al_tool *find_unknown(const struct source *c, const char *name, struct al_arena *a)
+{
+    char whole[AL_CATALOG_NAME_MAX];
+    for (size_t i = 0; i < c->n; i++) {
+        const char *server = c->sorted[i]->config->name;
+        size_t n = strlen(server);
+        const char *rest = name + strlen("mcp_");
+        if (strncmp(rest, server, n) != 0 || rest[n] != '_' || rest[n + 1] == 0)
+            continue;
+        al_catalog_name(server, rest + n + 1, whole);
+        if (strcmp(whole, name) == 0 && n_known(c, c->sorted[i]) < 0)
+            return unknown_tool(c->sorted[i], rest + n + 1, a);
+    }
+    return NULL;
+}
+
 /* Names that end in a hash are found without it, too, where that is unmistakable among the servers that there
  * are. */
 static const struct al_tool *find(void *ud, struct al_str wanted, struct al_arena *a)
@@ -181,6 +199,8 @@ static const struct al_tool *find(void *ud, struct al_str wanted, struct al_aren
             return keep(a, make_tool(s, &t));
     }
     const struct al_tool *tool = find_split(c, name, '.', a); /* a server may be called mcp_… itself */
+    if (!tool)
+        tool = find_unknown(c, name, a);
     return tool ? tool : find_split(c, name + strlen("mcp_"), '_', a);
 }
 

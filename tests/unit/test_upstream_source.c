@@ -27,6 +27,7 @@ static const char config[] =
     "\"a_b\":{\"command\":\"x\"},"
     "\"off\":{\"command\":\"x\",\"disabled\":true},"
     "\"new\":{\"command\":\"x\"},"
+    "\"new_er\":{\"command\":\"x\"},"
     "\"constructor\":{\"command\":\"x\"}"
     "}}}";
 
@@ -61,6 +62,7 @@ static void start(void **state, const char *const *allow)
     put("git", "[" T("hub.x") "," T("log") "]", false);
     put("git.hub", "[" T("x") "]", false);
     put("a_b", "[" T("c") "]", false);
+    put("new_er", "[" T("x") "]", false);
     put("off", "[" T("get_issue") "]", false);
     put("elsewhere", "[" T("get_issue") "]", false);
     put("constructor", "[" T("__proto__") "]", false);
@@ -111,9 +113,12 @@ static void tools_are_found_by_all_of_their_names(void **state)
         {"", ""},
         {"new.whatever it is", "new whatever it is"}, /* never asked what it has */
         {"mcp_new_thing", "new thing"},
+        {"mcp_new_er_x", "new er_x"}, /* its own name; new_er.x has another */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_string_equal(found(cases[i][0], NULL), cases[i][1]);
+    put("new", "[]", false);
+    assert_string_equal(found("mcp_new_er_x", NULL), "new_er x");
     autoarena struct al_arena small = AL_ARENA_INIT(200);
     assert_null(al_core_find_tool(fix.world->core, AL_STR("github.get_issue"), &small));
 }
@@ -230,7 +235,7 @@ static void scripts_get_as_many_names_as_fit(void **state)
     assert_string_equal(names.p,
                         "{\"a_b\":[\"c\"],\"constructor\":[\"__proto__\"],\"git\":[\"hub.x\",\"log\"],"
                         "\"git.hub\":[\"x\"],\"github\":[\"close\",\"erase\",\"get_issue\",\"hints\"],"
-                        "\"new\":[]}");
+                        "\"new\":[],\"new_er\":[\"x\"]}");
     al_buf_adds(&many, "[");
     for (int i = 0; i < 2000; i++)
         al_buf_addf(&many, "%s{\"name\":\"a_tool_%d\"}", i ? "," : "", i);
@@ -241,7 +246,7 @@ static void scripts_get_as_many_names_as_fit(void **state)
     assert_true(names.n <= 4096 + 128);
     assert_true(al_str_find(al_buf_str(&names), AL_STR("\"get_issue\"")) > 0); /* each server has its share */
     assert_true(al_str_find(al_buf_str(&names), AL_STR("\"a_tool_1\"")) > 0);
-    assert_int_equal(ops->count(fix.world->core->source_ud), 2000 + 1 + 1 + 4 + 1);
+    assert_int_equal(ops->count(fix.world->core->source_ud), 2000 + 1 + 1 + 4 + 1 + 1);
 }
 
 static void close_names_are_those_of_servers_too(void **state)
