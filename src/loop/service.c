@@ -139,6 +139,11 @@ int al_service_write(struct al_service *s, struct al_str bytes)
     return al_stream_write(s->input, bytes);
 }
 
+size_t al_service_queued(const struct al_service *s)
+{
+    return al_stream_queued(s->input);
+}
+
 void al_service_pause(struct al_service *s, bool pause)
 {
     struct al_err unused;

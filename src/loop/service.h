@@ -35,6 +35,7 @@ struct al_service *al_service_start(struct al_loop *loop, const struct al_servic
 /* -1 when max_queue would be passed (nothing is queued), or the program reads no more. */
 int al_service_write(struct al_service *s, struct al_str bytes) AL_MUST_CHECK;
 /* Of its standard output. At its end, what is left in the pipe (at most 2 MiB) comes all the same. */
+size_t al_service_queued(const struct al_service *s); /* bytes that it has not read yet */
 void al_service_pause(struct al_service *s, bool pause);
 /* Closes its input when what was written is read (the polite end of a stdio server); SIGTERM after grace_ms, SIGKILL
  * 300 ms later. ended() follows. A second call sets the time anew. */

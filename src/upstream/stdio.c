@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@ struct stdio {
     struct al_edges edges; /* of the line that is being read */
     bool too_long;
     unsigned busy; /* callbacks of ours on the stack */
+    bool deaf;     /* its input is closed */
     bool freed;
 };
 
@@ -232,6 +234,13 @@ static void on_errors(void *ud, struct al_str bytes)
     al_upstream_log_add(t->s, bytes);
 }
 
+static int fail_deaf(const struct stdio *t, struct al_err *err)
+{
+    al_fail(err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s does not read what it is sent",
+            t->s->config->name);
+    return al_hint(err, "`alisio mcp doctor %s` shows what it printed", t->s->config->name);
+}
+
 static void describe_end(struct stdio *t, const struct al_service_end *end, struct al_err *err)
 {
     const char *name = t->s->config->name;
@@ -240,6 +249,8 @@ static void describe_end(struct stdio *t, const struct al_service_end *end, stru
     if (end->exec_errno > 0) {
         t->s->exec_failed = true;
         al_fail_errno(err, AL_UPSTREAM_UNAVAILABLE, end->exec_errno, "the MCP server %s cannot be run", name);
+    } else if (t->deaf && end->signal == SIGTERM) {
+        fail_deaf(t, err);
     } else if (end->signal) {
         al_fail(err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s was killed by signal %d (%s)%.*s", name,
                 end->signal, sigabbrev_np(end->signal) ? sigabbrev_np(end->signal) : "?",
@@ -357,9 +368,15 @@ static int stdio_send(struct al_transport *transport, const struct al_transport_
     al_buf_addc(&line, '\n');
     if (t->service && al_service_write(t->service, al_buf_str(&line)) == 0)
         return 0;
-    al_fail(err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s does not read what it is sent",
-            t->s->config->name);
-    return al_hint(err, "`alisio mcp doctor %s` shows what it printed", t->s->config->name);
+    if (t->service && al_service_queued(t->service) + line.n <= MAX_QUEUE) {
+        /* Its input is closed: it is dying, or was never there. Its end says why, which is more than we know.
+         */
+        if (!t->deaf)
+            al_service_stop(t->service, CLOSED_MS);
+        t->deaf = true;
+        return 0;
+    }
+    return fail_deaf(t, err);
 }
 
 static void stdio_pause(struct al_transport *transport, bool pause)
