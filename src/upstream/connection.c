@@ -513,7 +513,7 @@ static void on_opened(void *ud)
         probe(c);
 }
 
-static void answered(struct al_conn *c, const struct al_rpc *rpc)
+static void answered(struct al_conn *c, const struct al_rpc *rpc, uint64_t stream)
 {
     int64_t id;
     struct al_str digits = rpc->id;
@@ -525,8 +525,12 @@ static void answered(struct al_conn *c, const struct al_rpc *rpc)
         probe_answered(c, rpc);
     else if ((uint64_t)id == c->init_id)
         init_answered(c, rpc);
-    else
+    else {
+        /* It came on another stream than its own, which is not to be taken up again then. */
+        if (stream != (uint64_t)id && c->t->ops->cancel)
+            c->t->ops->cancel(c->t, (uint64_t)id);
         al_request_answer(c->s, (uint64_t)id, rpc);
+    }
 }
 
 static void asked(struct al_conn *c, const struct al_rpc *rpc, uint64_t stream)
@@ -595,7 +599,7 @@ static void read_one(struct al_conn *c, struct al_arena *a, struct al_str json, 
     al_rpc_read(a, json, &rpc);
     switch (rpc.kind) {
     case AL_RPC_RESPONSE:
-        answered(c, &rpc);
+        answered(c, &rpc, stream);
         break;
     case AL_RPC_REQUEST:
         asked(c, &rpc, stream);
@@ -605,7 +609,7 @@ static void read_one(struct al_conn *c, struct al_arena *a, struct al_str json, 
         break;
     default:
         if (rpc.id.n && !rpc.method.n)
-            answered(c, &rpc); /* neither a result nor an error: its waiter is told */
+            answered(c, &rpc, stream); /* neither a result nor an error: its waiter is told */
         else
             unreadable(c, a, json, rpc.error);
     }
