@@ -10,6 +10,7 @@ static const char *certificate_fault(long verify)
 {
     switch (verify) {
     case 0:
+    case 1:  /* what libcurl begins with: the chain was fine, or it would say more */
     case 62: /* hostname mismatch */
     case 64: /* IP address mismatch */
         return "it was issued for another name";
@@ -39,7 +40,7 @@ static int certificate(const struct al_http *h, struct al_err *err)
             certificate_fault(verify));
     if (verify == 9 || verify == 10)
         return al_hint(err, "check the date of this computer; else the site's owner must renew it");
-    if (verify == 0 || verify == 62 || verify == 64)
+    if (verify <= 1 || verify == 62 || verify == 64)
         return al_hint(err, "check the name in the URL");
     return al_hint(
         err,
