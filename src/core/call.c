@@ -384,6 +384,16 @@ static int ask_gate(struct al_call_core *c)
     return 0;
 }
 
+int al_call_gate_again(struct al_call *call)
+{
+    const struct al_tool *now =
+        al_registry_find_source(call->core, al_str_of(call->tool->name), &call->arena);
+    if (!now || now->gate == call->tool->gate)
+        return 0;
+    call->tool = now;
+    return ask_gate(call->priv);
+}
+
 /* Not registered only because of --read-only: the gate says so, where "no such tool" would send people
  * looking. */
 static bool read_only_hides(const struct al_core *core, const struct al_tool *tool)

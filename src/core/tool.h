@@ -104,6 +104,10 @@ void al_call_progress(struct al_call *call, struct al_str json);
 void al_call_clock_stop(struct al_call *call);
 void al_call_clock_go(struct al_call *call);
 
+/* Of a source's tool, when its definition was read anew after the call had been let in: the gate decides once more if
+ * what it goes by is another now. -1 with call->err: the call must not go on. */
+int al_call_gate_again(struct al_call *call) AL_MUST_CHECK;
+
 /* --- questions of a tool to the one who made the call --- */
 /* A reply of a question: call exactly one of the two, once; then it is gone. */
 struct al_question_reply;

@@ -8,7 +8,7 @@
 #define MAX_PARAMS (AL_UPSTREAM_MAX_MESSAGE - 4096)
 
 struct tool_call {
-    struct al_call *call;
+    struct al_call *call; /* NULL: cancelled while the list was fetched */
     struct al_upstream *s;
     struct al_upstream_call *request;
     bool clock_stopped;
@@ -25,6 +25,13 @@ static void shown_name(const struct al_call *call, struct al_buf *out)
 static bool is_relayed(const struct al_call *call)
 {
     return call->params_raw.n > 0;
+}
+
+static void clock_stop(struct tool_call *t)
+{
+    if (!t->clock_stopped)
+        al_call_clock_stop(t->call);
+    t->clock_stopped = true;
 }
 
 static void clock_go(struct tool_call *t)
@@ -71,15 +78,20 @@ static void take_answer(struct al_call *call, const struct al_upstream_answer *a
     }
 }
 
-static void done(void *ud, const struct al_upstream_answer *a)
+static void end(struct tool_call *t)
 {
-    struct tool_call *t = ud;
     struct al_call *call = t->call;
     clock_go(t);
-    take_answer(call, a);
     call->impl = NULL;
     free(t);
     al_call_finish(call);
+}
+
+static void done(void *ud, const struct al_upstream_answer *a)
+{
+    struct tool_call *t = ud;
+    take_answer(t->call, a);
+    end(t);
 }
 
 /* {"name":…,"arguments":…}, or a relayed call's own params with the name that the server knows. */
@@ -146,18 +158,15 @@ static struct al_str log_level(const struct al_call *call, struct al_buf *level)
     return al_buf_str(level);
 }
 
-void al_upstream_tool_start(struct al_call *call)
+static void send(struct tool_call *t)
 {
-    struct al_upstream *s = (struct al_upstream *)call->tool->data;
+    struct al_call *call = t->call;
+    struct al_upstream *s = t->s;
     autobuf struct al_buf params = AL_BUF_INIT(MAX_PARAMS), level = AL_BUF_INIT(64);
     if (write_params(call, &params, &call->err) < 0 || pin(s, call->tool->server_tool, &call->err) < 0) {
-        al_call_finish(call);
+        end(t);
         return;
     }
-    struct tool_call *t = al_xcalloc(1, sizeof(*t));
-    t->call = call;
-    t->s = s;
-    call->impl = t;
     struct al_upstream_request r = {
         .method = "tools/call",
         .params = al_buf_str(&params),
@@ -171,15 +180,56 @@ void al_upstream_tool_start(struct al_call *call)
     add_schema(t->request, s, call->tool->server_tool);
     al_request_begin(t->request);
     if (t->request->state == AL_REQUEST_WAITING) {
-        t->clock_stopped = true;
         t->request->sent = sent;
-        al_call_clock_stop(call);
+        clock_stop(t);
+    } else {
+        clock_go(t);
     }
+}
+
+/* The person has decided about a definition; the server may have another one by now. One that works but
+ * cannot list its tools shows no other definition, either. */
+static void listed(void *ud, const struct al_err *err)
+{
+    struct tool_call *t = ud;
+    if (!t->call) {
+        free(t);
+        return;
+    }
+    bool gone = err && t->s->state != AL_UPSTREAM_READY;
+    if (gone)
+        t->call->err = *err;
+    if (gone || al_call_gate_again(t->call) < 0)
+        end(t);
+    else
+        send(t);
+}
+
+void al_upstream_tool_start(struct al_call *call)
+{
+    struct tool_call *t = al_xcalloc(1, sizeof(*t));
+    t->call = call;
+    t->s = (struct al_upstream *)call->tool->data;
+    call->impl = t;
+    if (t->s->catalog_fresh) {
+        send(t);
+        return;
+    }
+    clock_stop(t);
+    al_upstream_refresh(t->s, listed, t);
 }
 
 void al_upstream_tool_cancel(struct al_call *call)
 {
     struct tool_call *t = call->impl;
-    if (t)
+    if (!t)
+        return;
+    if (t->request) {
         al_upstream_cancel(t->request);
+        return;
+    }
+    clock_go(t);
+    t->call = NULL; /* listed() still comes, and frees */
+    call->impl = NULL;
+    al_call_finish(call);
 }

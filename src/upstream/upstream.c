@@ -18,7 +18,6 @@
 #define QUIET_MS 60000
 /* How old a catalogue may be at a start: what a server offers changes with its version, and that its tools
  * are still what they were when they were allowed is seen by a fetch only. */
-#define FRESH_MS (10 * 60 * (int64_t)1000)
 #define RETRY_SOON_MS 1000
 #define ANEW_MS 1000
 #define RELISTEN_MS 5000
@@ -341,8 +340,7 @@ void al_upstream_wake(struct al_upstream *s, struct al_waiter **list, const stru
 static void start(struct al_upstream *s)
 {
     al_upstream_look_up(s);
-    int64_t age = al_wall_ms() - s->fetched_ms;
-    s->catalog_fresh = s->catalog_fresh && age >= 0 && age < FRESH_MS;
+    s->catalog_fresh = false; /* another life may offer other things */
     s->state = AL_UPSTREAM_STARTING;
     s->conn = al_conn_open(s);
 }
@@ -600,6 +598,7 @@ void al_upstream_notified(struct al_upstream *s, struct al_str method, struct al
         tell_listener(s, method, params);
         return;
     }
+    s->catalog_fresh = false;
     al_buf_free(&s->held);
     al_buf_init(&s->held, 64u << 10);
     al_buf_add_str(&s->held, params.n && params.n <= s->held.max ? params : AL_STR("{}"));
@@ -609,10 +608,9 @@ void al_upstream_notified(struct al_upstream *s, struct al_str method, struct al
 
 void al_upstream_fetched(struct al_upstream *s, const struct al_err *err)
 {
-    if (!err) {
-        s->catalog_fresh = true;
+    s->catalog_fresh = true;
+    if (!err)
         s->fetched_ms = al_wall_ms();
-    }
     if (s->refetch_wanted && s->state == AL_UPSTREAM_READY) {
         s->refetch_wanted = false;
         al_upstream_fetch(s);

@@ -61,7 +61,7 @@ struct al_upstream {
     struct al_conn *conn; /* NULL: not running */
     char protocol[16];    /* "" before it is known; kept between lives */
     bool looked_up;       /* the catalogue was asked for the protocol and the hash of the configuration */
-    bool catalog_fresh;   /* what it holds was fetched with this configuration */
+    bool catalog_fresh;   /* its list was asked for in this life, and it has told of no change since */
     bool exec_failed;     /* its command could not be run at all */
     bool silent_probe;    /* its last life did not survive the question of a newer protocol */
     struct al_buf capabilities, info, instructions; /* of the last life */
