@@ -51,6 +51,9 @@ static enum al_code claimed_code(struct al_str name)
     case AL_RESULT_TOO_LARGE:
     case AL_QUOTA_EXCEEDED:
     case AL_RUNTIME_UNAVAILABLE:
+    case AL_UPSTREAM_UNAVAILABLE:
+    case AL_AUTH_REQUIRED:
+    case AL_BUSY:
         return code;
     default:
         return AL_SCRIPT_ERROR;
