@@ -195,7 +195,8 @@ static void share(size_t room, size_t value, size_t text, size_t *ret_value, siz
 static void add_value(struct jsrun *r, struct al_str value, size_t max_chars, struct al_buf *out)
 {
     bool string = r->value.n && r->value.p[0] == '"';
-    r->cut_value = string ? jscut_text(value, max_chars, out) : jscut_json(value, max_chars, out);
+    bool cut = string ? jscut_text(value, max_chars, out) : jscut_json(value, max_chars, out);
+    r->cut_value |= cut;
     al_buf_addc(out, '\n');
 }
 
@@ -213,7 +214,8 @@ static void add_cut(struct jsrun *r, struct al_str value, struct al_str text, st
     if (value.n)
         add_value(r, value, for_value, out);
     if (text.n) {
-        r->cut_text = jscut_text(text, for_text, out);
+        bool cut = jscut_text(text, for_text, out);
+        r->cut_text |= cut;
         al_buf_addc(out, '\n');
     }
     add_last_line(r, terse, true, out);
@@ -232,23 +234,29 @@ void jsresult_text(struct jsrun *r, struct al_buf *out)
     autobuf struct al_buf value = AL_BUF_INIT(2 * JSRUN_MAX_VALUE), whole = AL_BUF_INIT(2 * JSRUN_MAX_VALUE);
     if (r->value.n || !r->err.code)
         jsresult_value(r, &value);
-    struct al_str text = al_buf_str(&r->text);
+    struct al_str text = al_buf_str(&r->text), shown = al_buf_str(&value);
     if (text.n)
         text.n--; /* the last line's end */
-    r->cut_value = r->cut_text = false;
+    autobuf struct al_buf plain_value = AL_BUF_INIT(2 * JSRUN_MAX_VALUE),
+                          plain_text = AL_BUF_INIT(2 * JSRUN_MAX_TEXT);
+    bool hid_value = jsblob_hide(shown, &plain_value), hid_text = jsblob_hide(text, &plain_text);
+    shown = hid_value ? al_buf_str(&plain_value) : shown;
+    text = hid_text ? al_buf_str(&plain_text) : text;
+    r->cut_value = hid_value;
+    r->cut_text = hid_text;
     add_error(r, max / 2, &whole);
-    al_buf_add_str(&whole, al_buf_str(&value));
-    if (value.n)
+    al_buf_add_str(&whole, shown);
+    if (shown.n)
         al_buf_addc(&whole, '\n');
     if (text.n) {
         al_buf_add_str(&whole, text);
         al_buf_addc(&whole, '\n');
     }
-    add_last_line(r, max < TERSE_BELOW, false, &whole);
+    add_last_line(r, max < TERSE_BELOW, true, &whole);
     if (!al_buf_failed(&whole) && al_utf8_count(al_buf_str(&whole)) <= max) {
         al_buf_add_str(out, al_buf_str(&whole));
         return;
     }
-    add_cut(r, al_buf_str(&value), text, out);
+    add_cut(r, shown, text, out);
     enforce(out, from, max);
 }

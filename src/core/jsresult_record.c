@@ -184,8 +184,11 @@ static void text_head(struct al_str json, size_t max, struct al_buf *out)
 static void add_text(struct al_str record, size_t room, struct al_jw *w)
 {
     struct al_str text = jscut_member(record, "text");
+    autobuf struct al_buf plain = AL_BUF_INIT(12 * JSRUN_MAX_TEXT);
     if (text.n <= 2 || room < TEXT_MIN)
         return;
+    if (jsblob_hide(text, &plain))
+        text = al_buf_str(&plain);
     autobuf struct al_buf head = AL_BUF_INIT(4 * room + 64);
     text_head(text, room - TEXT_FRAME, &head);
     al_jw_kraw(w, "text", al_buf_str(&head));
@@ -196,6 +199,11 @@ static void bounded(struct al_str record, bool with_value, size_t text_room, str
     static const struct al_str null = AL_S("null"), truth = AL_S("true");
     struct al_str value = jscut_member(record, "value"), truncated = jscut_member(record, "truncated");
     struct al_str saved = jscut_member(record, "savedTo"), error = jscut_member(record, "error");
+    autobuf struct al_buf plain = AL_BUF_INIT(2 * JSRUN_MAX_VALUE);
+    if (with_value && jsblob_hide(value, &plain)) {
+        value = al_buf_str(&plain);
+        truncated = truth;
+    }
     struct al_jw w;
     al_jw_init(&w, out);
     al_jw_obj(&w);
@@ -215,7 +223,7 @@ void al_jsrun_bounded(struct al_str record, size_t max, struct al_buf *out)
 {
     if (max < 1024)
         max = 1024;
-    bool with_value = jscut_member(record, "value").n <= 4 * max;
+    bool with_value = true;
     autobuf struct al_buf bare = AL_BUF_INIT(4 * max + (16u << 10));
     bounded(record, with_value, 0, &bare);
     if (with_value && (al_buf_failed(&bare) || al_utf8_count(al_buf_str(&bare)) > max)) {

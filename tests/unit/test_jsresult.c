@@ -505,6 +505,38 @@ static void the_bounded_form_fits_and_keeps_what_counts(void **state)
     }
 }
 
+/* A picture is kept whole in the scratchpad; a model reads that it is there. */
+static void base64_never_reaches_a_model(void **state)
+{
+    struct jsrun r;
+    run_init(&r, *state, 16000);
+    al_buf_adds(&r.value, "{\"data\":\"");
+    for (int k = 0; k < 400; k++) {
+        al_buf_adds(&r.value, "iVBORw0K");
+        al_buf_adds(&r.text, "iVBORw0K");
+    }
+    al_buf_adds(&r.value, "\",\"hash\":\"");
+    for (int k = 0; k < 100; k++)
+        al_buf_adds(&r.value, "0123456789abcdef");
+    al_buf_adds(&r.value, "\"}");
+    al_buf_addc(&r.text, '\n');
+    autofree char *got = text_of(&r);
+    assert_true(r.cut_value && r.cut_text);
+    assert_non_null(strstr(got, "\"data\":\"[base64, 2.4 KB]\",\"hash\":\"0123456789abcdef"));
+    assert_non_null(strstr(got, "}\n[base64, 2.4 KB]\n["));
+    assert_null(strstr(got, "iVBORw0K"));
+    struct al_buf record = AL_BUF_INIT(4u << 20), out = AL_BUF_INIT(4u << 20);
+    jsresult_record(&r, false, &record);
+    al_jsrun_bounded(al_buf_str(&record), 16000, &out);
+    al_buf_addc(&out, '\0');
+    assert_string_equal(json_at(out.p, "value.data"), "\"[base64, 2.4 KB]\"");
+    assert_string_equal(json_at(out.p, "truncated"), "true");
+    assert_null(strstr(out.p, "iVBORw0K"));
+    al_buf_free(&record);
+    al_buf_free(&out);
+    run_fini(&r);
+}
+
 static int setup(void **state)
 {
     *state = world_new(&(struct world_opts){0});
@@ -536,6 +568,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(the_text_never_passes_its_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(the_record_has_every_field, setup, teardown),
         cmocka_unit_test_setup_teardown(the_bounded_form_fits_and_keeps_what_counts, setup, teardown),
+        cmocka_unit_test_setup_teardown(base64_never_reaches_a_model, setup, teardown),
     };
     return cmocka_run_group_tests_name("jsresult", tests, NULL, NULL);
 }
