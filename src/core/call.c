@@ -54,13 +54,18 @@ static void move_to_end(struct al_call_core *c)
     link_call(c);
 }
 
+static bool in_line(const struct al_call_core *c)
+{
+    return c->serial && !c->call.tool->only_reads;
+}
+
 /* Calls of one run, or direct ones, wait for each other. */
 static bool same_line(const struct al_call_core *a, const struct al_call_core *b)
 {
     /* Relayed calls are a client's own, as if it spoke to the server: their order is its business. */
     if (a->spec.relay || b->spec.relay)
         return false;
-    return a->serial && b->serial && strcmp(a->run_id, b->run_id) == 0;
+    return in_line(a) && in_line(b) && strcmp(a->run_id, b->run_id) == 0;
 }
 
 static bool stands_in_line(const struct al_call_core *o)
@@ -476,6 +481,7 @@ struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *sp
     call->core = core;
     call->priv = c;
     call->origin = spec->origin;
+    call->owner = spec->owner;
     if (spec->origin == AL_ORIGIN_SCRIPT && spec->run_id) {
         snprintf(c->run_id, sizeof(c->run_id), "%s", spec->run_id);
         call->run_id = c->run_id;

@@ -121,7 +121,8 @@ int al_call_row_begin(struct al_call_core *c, struct al_err *err)
     autobuf struct al_buf preview = AL_BUF_INIT(PREVIEW_CHARS * 4 + 16);
     struct al_call_row row;
     fill_row(c, &row, sha, &preview);
-    bool sync = call->tool->effect == AL_EFFECT_WRITE || call->tool->effect == AL_EFFECT_EXTERNAL;
+    bool sync = call->tool->effect == AL_EFFECT_WRITE ||
+                (call->tool->effect == AL_EFFECT_EXTERNAL && !call->tool->only_reads);
     if (al_store_run_begin(store, &run, (struct al_str){NULL, 0}, err) < 0)
         return al_wrap(err, "the run cannot be written down");
     snprintf(call->execution_id, sizeof(call->execution_id), "%s", run.id);

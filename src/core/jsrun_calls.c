@@ -108,6 +108,7 @@ static void take_decision(struct jsrun_call *c, const struct al_call *call)
     c->decision = keep(c->run, al_str_of(call->priv->decision));
     c->refused = strncmp(c->decision, "refused", 7) == 0;
     c->effect = call->tool ? call->tool->effect : AL_EFFECT_READ;
+    c->only_reads = call->tool && call->tool->only_reads;
 }
 
 /* Just before the tool gets it. Without its row a call does not begin: what has effects must be found later.

@@ -40,6 +40,7 @@ struct jsrun_call {
     const char *preview; /* redacted arguments */
     char args_sha256[AL_SHA256_HEX];
     enum al_effect effect;
+    bool only_reads; /* an external call that changes nothing there */
     bool open, refused, began, has_row, row_due;
     enum al_code code;
     const char *status; /* running completed failed cancelled timed_out refused */

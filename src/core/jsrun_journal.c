@@ -193,7 +193,7 @@ void jsrun_journal_progress(struct jsrun *r, struct al_str json)
 /* A call with effects has its row before it begins, on the disk where the effect would outlive us. */
 int jsrun_journal_call_begin(struct jsrun *r, struct jsrun_call *c, struct al_err *err)
 {
-    if (c->effect == AL_EFFECT_READ || c->effect == AL_EFFECT_INTERNAL) {
+    if (c->effect == AL_EFFECT_READ || c->effect == AL_EFFECT_INTERNAL || c->only_reads) {
         c->row_due = r->rows_due = true;
         flush_within(r, ROWS_MS);
         return 0;
@@ -208,7 +208,7 @@ int jsrun_journal_call_begin(struct jsrun *r, struct jsrun_call *c, struct al_er
 
 void jsrun_journal_call_end(struct jsrun *r, struct jsrun_call *c)
 {
-    if (c->effect != AL_EFFECT_READ && c->effect != AL_EFFECT_INTERNAL) {
+    if (c->effect != AL_EFFECT_READ && c->effect != AL_EFFECT_INTERNAL && !c->only_reads) {
         write_row(r, c);
         return;
     }

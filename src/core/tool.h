@@ -48,6 +48,9 @@ struct al_tool {
     enum al_code input_code;   /* of arguments that fail the schema; AL_OK: TOOL_INPUT_INVALID */
     const char *not_callable;  /* why a script may not call it; NULL: it may */
     const char *expose;        /* offered over MCP always (NULL) or with --expose "files" | "process"; another word: never */
+    /* Of an external tool: it changes nothing there, as its maker says. Such calls run at once, and their rows need not
+     * be on the disk before them. It opens nothing. */
+    bool only_reads;
     bool destructive, idempotent, open_world; /* MCP annotations; read-only follows from the effect */
     /* Begins the work; ends in al_call_finish, now or later, always in the loop's thread. */
     void (*start)(struct al_call *call);
@@ -78,6 +81,7 @@ struct al_call {
     struct al_str params_raw;   /* of a relayed call: all of its tools/call params, JSON, in the arena; else empty */
     const struct al_json *args; /* checked against the input schema */
     const char *run_id;         /* the run that it is nested in; NULL for a direct call */
+    const void *owner;          /* of a relayed call: the client that makes it */
     atomic_bool cancelled;      /* set by al_call_cancel; read it in long work on the pool */
 
     /* The result; the tool fills it before al_call_finish. */
@@ -116,6 +120,10 @@ void al_question_refuse(struct al_question_reply *r, int rpc_code, struct al_str
 struct al_question_reply {
     void (*done)(void *ud, struct al_str result_json, int rpc_code, struct al_str message); /* rpc_code 0: answered */
     void *ud;
+    /* Set by who answers, if it wants to know that the question was taken back. It answers all the same, then or later:
+     * that leads nowhere. */
+    void (*withdrawn)(void *asked);
+    void *asked;
 }; /* malloc'ed by who asks; freed by the two above */
 /* Asks as an MCP server asks its client (sampling/createMessage, elicitation/create, roots/list). Refused with -32601
  * when the caller takes no questions, as a script never does. */
@@ -147,6 +155,7 @@ struct al_call_spec {
     bool preapproved;        /* named in `uses` and approved for this run */
     bool relay;              /* of a source's tool: its result is wanted as it came (al_call.relayed) */
     struct al_str params_json; /* with relay: all of the tools/call params */
+    const void *owner; /* with relay: the client that makes it; a server's question that names no call is for one only */
     /* Asks the person about this call, or about the `uses` of the run that it starts. NULL: nobody can be asked. */
     void (*ask)(void *ud, const struct al_ask *ask);
     /* Questions of a relayed call; NULL: refused. */

@@ -232,6 +232,7 @@ const struct al_tool al_tool_webfetch = {
                      "\"The whole text, in the "
                      "scratchpad\"}}}",
     .effect = AL_EFFECT_EXTERNAL,
+    .only_reads = true,
     .expose = "web", /* for scripts and people: no list of --expose has it */
     .idempotent = true,
     .open_world = true,

@@ -75,14 +75,15 @@ static bool hint_is(const struct al_json *annotations, const char *name, bool ot
     return v->type == AL_JSON_TRUE;
 }
 
-/* What a server says of its tools is shown, and decides nothing. */
+/* What a server says of its tools is shown, and opens nothing. */
 static void take_hints(struct al_tool *tool)
 {
     autoarena struct al_arena a = AL_ARENA_INIT(256u << 10);
     const struct al_json *v = NULL;
     if (tool->annotations && al_json_parse(&a, al_str_of(tool->annotations), &v, NULL) < 0)
         v = NULL;
-    tool->destructive = !hint_is(v, "readOnlyHint", false) && hint_is(v, "destructiveHint", true);
+    tool->only_reads = hint_is(v, "readOnlyHint", false);
+    tool->destructive = !tool->only_reads && hint_is(v, "destructiveHint", true);
     tool->idempotent = hint_is(v, "idempotentHint", false);
     tool->open_world = hint_is(v, "openWorldHint", true);
 }

@@ -87,7 +87,7 @@ static void is_late(void *ud)
             al_conn_cancel(c->s->conn, c->id, "time limit");
         al_fail(&c->err, AL_TOOL_TIMEOUT, "the MCP server %s did not answer %s within %.*s",
                 c->s->config->name, c->r.method, AL_FMT(al_buf_str(&limit)));
-        al_hint(&c->err, "ask for less at once; a longer limit is `timeout` of the server's configuration");
+        al_hint(&c->err, "ask for less at once; a longer limit is `timeoutMs` of the server's configuration");
     }
     c->state = AL_REQUEST_ENDED;
     tell_end(c);
@@ -226,11 +226,26 @@ struct al_upstream_call *al_request_find(struct al_upstream *s, uint64_t id)
     return NULL;
 }
 
+bool al_upstream_one_owner(const struct al_upstream *s)
+{
+    const void *owner = NULL;
+    for (const struct al_upstream_call *c = s->calls; c; c = c->next) {
+        if (c->state != AL_REQUEST_SENT || !c->r.owner)
+            continue;
+        if (owner && owner != c->r.owner)
+            return false;
+        owner = c->r.owner;
+    }
+    return true;
+}
+
 struct al_upstream_call *al_request_for(struct al_upstream *s, uint64_t stream, bool question)
 {
     struct al_upstream_call *found = stream ? al_request_find(s, stream) : NULL;
     if (stream)
         return found && (question ? !!found->r.question : !!found->r.message) ? found : NULL;
+    if (!al_upstream_one_owner(s))
+        return NULL;
     for (struct al_upstream_call *c = s->calls; c; c = c->next)
         if (c->state == AL_REQUEST_SENT &&
             (question ? c->r.question != NULL : c->r.message && c->r.log_level.n))

@@ -328,3 +328,39 @@ test("below another alisio no server is started", () => {
   assert.match(r.json.structured.servers[0].error.message, /started as a server by another/);
   home.remove();
 });
+
+// --- calls ---
+
+// A server that answers a call of `pair` only when two of them are there.
+function pairing(home, readOnlyHint) {
+  const path = join(home.dir, "pairing.mjs");
+  writeFileSync(
+    path,
+    `import { createInterface } from "node:readline";
+const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+const waiting = [];
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  if (method === "initialize") say(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "p", version: "1" } });
+  else if (method === "tools/list") say(id, { tools: [{ name: "pair", inputSchema: { type: "object" }, annotations: { readOnlyHint: ${readOnlyHint} } }] });
+  else if (method === "tools/call") {
+    waiting.push(id);
+    if (waiting.length === 2) for (const each of waiting.splice(0)) say(each, { content: [{ type: "text", text: "met" }] });
+  } else process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32601, message: "no" } }) + "\\n");
+});
+`,
+  );
+  return { command: node, args: [path], tools: { "*": "allow" }, timeoutMs: 2000 };
+}
+
+test("tools that only read are called at once, others one after the other", () => {
+  const both = "return await Promise.allSettled([tools.p.pair({}), tools.p.pair({})]).then((all) => all.map((r) => r.value ?? r.reason.code))";
+  for (const [readOnly, expected] of [[true, ["met", "met"]], [false, ["TOOL_TIMEOUT", "met"]]]) {
+    const home = place({});
+    writeFileSync(home.config, JSON.stringify({ mcp: { servers: { p: pairing(home, readOnly) } } }), { mode: 0o600 });
+    const { json } = runJson(home, ["js", "-e", both]);
+    assert.deepEqual(json.structured?.value, expected, JSON.stringify(json.error));
+    home.remove();
+  }
+});
