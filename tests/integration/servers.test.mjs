@@ -359,6 +359,7 @@ test("tools that only read are called at once, others one after the other", () =
   for (const [readOnly, expected] of [[true, ["met", "met"]], [false, ["TOOL_TIMEOUT", "met"]]]) {
     const home = place({});
     writeFileSync(home.config, JSON.stringify({ mcp: { servers: { p: pairing(home, readOnly) } } }), { mode: 0o600 });
+    run(home, ["mcp", "tools", "p"]);
     const { json } = runJson(home, ["js", "-e", both]);
     assert.deepEqual(json.structured?.value, expected, JSON.stringify(json.error));
     home.remove();
