@@ -175,6 +175,26 @@ static bool is_hidden(uint32_t cp)
            (cp >= 0xe0000 && cp <= 0xe007f);                 /* tags */
 }
 
+struct range {
+    uint32_t first, last;
+};
+
+/* What Unicode has nobody see (Default_Ignorable_Code_Point), and what looks empty and is no space. People's
+ * own text needs some of them: joiners within emoji and Persian words, variants of a sign, soft hyphens. */
+static const struct range invisible[] = {
+    {0xad, 0xad},     {0x34f, 0x34f},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
+    {0x200b, 0x200d}, {0x2060, 0x2065}, {0x2800, 0x2800},   {0x3164, 0x3164},   {0xfe00, 0xfe0f},
+    {0xffa0, 0xffa0}, {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0080, 0xe0fff},
+};
+
+static bool is_invisible(uint32_t cp)
+{
+    for (size_t i = 0; i < sizeof invisible / sizeof *invisible && cp >= invisible[i].first; i++)
+        if (cp <= invisible[i].last)
+            return true;
+    return false;
+}
+
 static void add_escape(struct al_buf *out, uint32_t cp)
 {
     if (cp == '\n')
@@ -191,13 +211,14 @@ static void add_escape(struct al_buf *out, uint32_t cp)
         al_buf_addf(out, "\\u{%x}", (unsigned)cp);
 }
 
-void al_text_visible(struct al_buf *out, struct al_str s, bool keep_lines)
+static void add_shown(struct al_buf *out, struct al_str s, bool keep_lines, bool plain)
 {
     size_t good = 0;
     while (good < s.n) {
         uint32_t cp = 0;
         unsigned n = al_utf8_decode(skip(s, good), &cp);
-        if (n && (!is_hidden(cp) || (keep_lines && (cp == '\n' || cp == '\t')))) {
+        bool hidden = is_hidden(cp) || (plain && is_invisible(cp));
+        if (n && (!hidden || (keep_lines && (cp == '\n' || cp == '\t')))) {
             good += n;
             continue;
         }
@@ -210,6 +231,16 @@ void al_text_visible(struct al_buf *out, struct al_str s, bool keep_lines)
         good = 0;
     }
     al_buf_add(out, s.p, good);
+}
+
+void al_text_visible(struct al_buf *out, struct al_str s, bool keep_lines)
+{
+    add_shown(out, s, keep_lines, false);
+}
+
+void al_text_plain(struct al_buf *out, struct al_str s, bool keep_lines)
+{
+    add_shown(out, s, keep_lines, true);
 }
 
 /* One decimal below 10, none above; always rounded down, so that a limit never seems to be reached early. */

@@ -21,6 +21,9 @@ bool al_parse_int(struct al_str s, int64_t min, int64_t max, int64_t *ret);
 /* Appends text for a terminal or a one-line message: control, bidi and tag characters become visible escapes
  * (\x1b, \u202e); with keep_lines, LF and TAB stay. */
 void al_text_visible(struct al_buf *out, struct al_str s, bool keep_lines);
+/* Likewise, and whatever else cannot be seen (zero width, fillers, variation selectors): for what a person decides by,
+ * where nothing may be there that they do not see. */
+void al_text_plain(struct al_buf *out, struct al_str s, bool keep_lines);
 
 /* "1.5 KB", "12 ms", "2.3 s" for people. */
 void al_text_bytes(struct al_buf *out, uint64_t bytes);

@@ -200,6 +200,36 @@ static void no_shown_text_holds_a_control_character(void **state)
     }
 }
 
+static void plain_text_holds_nothing_that_is_not_seen(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *visible, *plain;
+    } cases[] = {
+        {"a\u200bb\u200c\u200d", "a\u200bb\u200c\u200d", "a\\u200bb\\u200c\\u200d"},
+        {"\u2060\u2064\u00ad\u034f", "\u2060\u2064\u00ad\u034f", "\\u2060\\u2064\\u00ad\\u034f"},
+        {"\u115f\u1160\u180e\u3164\uffa0", "\u115f\u1160\u180e\u3164\uffa0",
+         "\\u115f\\u1160\\u180e\\u3164\\uffa0"},
+        {"\ufe00\ufe0f\U000e0100\U000e01ef", "\ufe00\ufe0f\U000e0100\U000e01ef",
+         "\\ufe00\\ufe0f\\u{e0100}\\u{e01ef}"},
+        {"\ufeff\u202e\U000e0041\x1b", "\\ufeff\\u202e\\u{e0041}\\x1b", "\\ufeff\\u202e\\u{e0041}\\x1b"},
+        {"\u00ac\u00ae\u2027\u2010 \u00e9\u4e2d\U0001f600", "\u00ac\u00ae\u2027\u2010 \u00e9\u4e2d\U0001f600",
+         "\u00ac\u00ae\u2027\u2010 \u00e9\u4e2d\U0001f600"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        autobuf struct al_buf visible = AL_BUF_INIT(200), plain = AL_BUF_INIT(200);
+        al_text_visible(&visible, al_str_of(cases[i].text), false);
+        al_text_plain(&plain, al_str_of(cases[i].text), false);
+        if (!al_str_is(al_buf_str(&visible), cases[i].visible))
+            fail_msg("case %zu: %.*s", i, AL_FMT(al_buf_str(&visible)));
+        if (!al_str_is(al_buf_str(&plain), cases[i].plain))
+            fail_msg("case %zu: %.*s", i, AL_FMT(al_buf_str(&plain)));
+    }
+    autobuf struct al_buf lines = AL_BUF_INIT(40);
+    al_text_plain(&lines, AL_STR("a\n\tb\r"), true);
+    assert_true(al_str_is(al_buf_str(&lines), "a\n\tb\\r"));
+}
+
 static void sizes_read_well(void **state)
 {
     (void)state;
@@ -258,6 +288,7 @@ int main(void)
         cmocka_unit_test(integers_are_read_whole_and_in_range),
         cmocka_unit_test(hidden_characters_are_shown),
         cmocka_unit_test(no_shown_text_holds_a_control_character),
+        cmocka_unit_test(plain_text_holds_nothing_that_is_not_seen),
         cmocka_unit_test(sizes_read_well),
         cmocka_unit_test(durations_read_well),
     };
