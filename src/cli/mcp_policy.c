@@ -91,7 +91,9 @@ struct review {
     struct al_app *app;
     struct al_reply *reply;
     struct al_jw w;
-    char **tools;
+    struct {
+        char *tool, *sha256; /* what was shown */
+    } * tools;
     size_t n;
 };
 
@@ -119,7 +121,8 @@ static void definition_lines(struct al_app *app, struct al_str json, struct al_b
     }
 }
 
-static bool show_change(void *ud, const char *tool, struct al_str old_json, struct al_str new_json)
+static bool show_change(void *ud, const char *tool, struct al_str old_json, struct al_str new_json,
+                        const char *new_sha256)
 {
     struct review *r = ud;
     autobuf struct al_buf old = AL_BUF_INIT(8u << 20), new = AL_BUF_INIT(8u << 20);
@@ -132,7 +135,8 @@ static bool show_change(void *ud, const char *tool, struct al_str old_json, stru
     al_buf_addf(out, "%s\n", al_style_off(color, AL_BOLD));
     al_diff_lines(r->app, al_buf_str(&old), al_buf_str(&new), out);
     r->tools = al_xrealloc(r->tools, (r->n + 1) * sizeof *r->tools);
-    r->tools[r->n++] = al_xstrdup(tool);
+    r->tools[r->n].tool = al_xstrdup(tool);
+    r->tools[r->n++].sha256 = al_xstrdup(new_sha256);
     al_jw_obj(&r->w);
     al_jw_kstrz(&r->w, "tool", tool);
     al_jw_kraw(&r->w, "old", old_json);
@@ -150,7 +154,8 @@ static int accept_all(struct review *r, const char *server)
     if (!al_approved(r->app, al_buf_str(&r->reply->text), question, command, &r->reply->err))
         return -1;
     for (size_t i = 0; i < r->n; i++)
-        if (al_catalog_pin(r->app->store, server, r->tools[i], true, &r->reply->err) < 0)
+        if (al_catalog_pin(r->app->store, server, r->tools[i].tool, r->tools[i].sha256, true,
+                           &r->reply->err) < 0)
             return -1;
     if (!al_args_has(&r->app->args, AL_FLAG_YES))
         al_buf_clear(&r->reply->text); /* it was shown with the question */
@@ -180,8 +185,10 @@ int al_cmd_mcp_review(struct al_app *app, struct al_reply *reply)
         result = accept_all(&r, server);
     al_jw_kbool(&r.w, "accepted", result == 0 && r.n > 0);
     al_jw_end(&r.w);
-    for (size_t i = 0; i < r.n; i++)
-        free(r.tools[i]);
+    for (size_t i = 0; i < r.n; i++) {
+        free(r.tools[i].tool);
+        free(r.tools[i].sha256);
+    }
     free(r.tools);
     return result;
 }

@@ -209,34 +209,48 @@ int al_catalog_remove(struct al_store *s, const char *server, struct al_err *err
 
 /* --- pins --- */
 
-int al_catalog_pin(struct al_store *s, const char *server, const char *tool, bool replace, struct al_err *err)
+static int write_pin(struct al_store *s, const struct al_catalog_tool *t, bool replace, struct al_err *err)
 {
-    autoarena struct al_arena a = AL_ARENA_INIT(1u << 20);
     autobuf struct al_buf definition = AL_BUF_INIT(MAX_DEFINITION);
-    struct al_catalog_tool t;
     struct al_stmt *q;
-    if (al_catalog_find_of(s, server, tool, &a, &t, err) < 0)
-        return -1;
-    if (t.pinned && !replace)
-        return 0;
-    al_catalog_definition(&t, &definition);
+    al_catalog_definition(t, &definition);
     if (al_db_prepare(
             s->db,
             "INSERT INTO catalog_pins(server, tool, sha256, definition, at_ms) VALUES(?1,?2,?3,?4,?5)"
             " ON CONFLICT DO UPDATE SET sha256=?3, definition=?4, at_ms=?5 WHERE ?6",
             &q, err) < 0)
         return -1;
-    al_bind_textz(q, 1, server);
-    al_bind_textz(q, 2, tool);
-    al_bind_textz(q, 3, t.sha256);
+    al_bind_textz(q, 1, t->server);
+    al_bind_textz(q, 2, t->tool);
+    al_bind_textz(q, 3, t->sha256);
     al_bind_text(q, 4, al_buf_str(&definition));
     al_bind_int(q, 5, al_wall_ms());
     al_bind_int(q, 6, replace);
     return al_store_write(s, q, err);
 }
 
+int al_catalog_pin(struct al_store *s, const char *server, const char *tool, const char *sha256, bool replace,
+                   struct al_err *err)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(1u << 20);
+    struct al_catalog_tool t;
+    if (al_catalog_find_of(s, server, tool, &a, &t, err) < 0)
+        return -1;
+    if (sha256 && strcmp(sha256, t.sha256) != 0) {
+        al_fail(err, AL_STATE_CONFLICT, "the definition of %s.%s has changed meanwhile", server, tool);
+        return al_hint(err, "look at it as it is now, and decide again");
+    }
+    return t.pinned && !replace ? 0 : write_pin(s, &t, replace, err);
+}
+
+int al_catalog_pin_as(struct al_store *s, const struct al_catalog_tool *t, struct al_err *err)
+{
+    return write_pin(s, t, false, err);
+}
+
 int al_catalog_changed(struct al_store *s, const char *server,
-                       bool (*fn)(void *ud, const char *tool, struct al_str old_json, struct al_str new_json),
+                       bool (*fn)(void *ud, const char *tool, struct al_str old_json, struct al_str new_json,
+                                  const char *new_sha256),
                        void *ud, struct al_err *err)
 {
     struct al_stmt *q;
@@ -253,7 +267,7 @@ int al_catalog_changed(struct al_store *s, const char *server,
         autobuf struct al_buf now = AL_BUF_INIT(MAX_DEFINITION);
         view_tool(q, &t);
         al_catalog_definition(&t, &now);
-        if (!fn(ud, t.tool, al_col_text(q, 10), al_buf_str(&now))) {
+        if (!fn(ud, t.tool, al_col_text(q, 10), al_buf_str(&now), t.sha256)) {
             al_stmt_reset(q);
             return 0;
         }

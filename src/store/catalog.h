@@ -71,12 +71,21 @@ int al_catalog_search(struct al_store *s, struct al_str query, int limit,
                       bool (*fn)(void *ud, const struct al_catalog_tool *), void *ud,
                       struct al_err *err) AL_MUST_CHECK;
 
-/* Pins the tool's present definition, when it has none yet (first use), or, with replace, in any case (a review). */
-int al_catalog_pin(struct al_store *s, const char *server, const char *tool, bool replace,
+/*
+ * Pins the tool's present definition, when it has none yet (first use), or, with replace, in any case (a review). sha256
+ * is of the definition that was shown or let in: STATE_CONFLICT, and nothing pinned, when it is another by now. NULL: of
+ * whatever it is.
+ */
+int al_catalog_pin(struct al_store *s, const char *server, const char *tool, const char *sha256, bool replace,
                    struct al_err *err) AL_MUST_CHECK;
-/* Tools whose definition is another than their pin: old and new as JSON objects. */
+/* Pins a definition that the catalogue may not have any more, when the tool has no pin yet: server, tool, the texts and
+ * sha256 of t are what counts. */
+int al_catalog_pin_as(struct al_store *s, const struct al_catalog_tool *t, struct al_err *err) AL_MUST_CHECK;
+/* Tools whose definition is another than their pin: old and new as JSON objects, and the hash of the new one, for
+ * al_catalog_pin. */
 int al_catalog_changed(struct al_store *s, const char *server,
-                       bool (*fn)(void *ud, const char *tool, struct al_str old_json, struct al_str new_json),
+                       bool (*fn)(void *ud, const char *tool, struct al_str old_json, struct al_str new_json,
+                                  const char *new_sha256),
                        void *ud, struct al_err *err) AL_MUST_CHECK;
 
 #endif

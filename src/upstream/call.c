@@ -124,7 +124,7 @@ static int pin(struct al_upstream *s, const char *tool, struct al_err *err)
     uint64_t *slot = &s->pinned[hash % AL_UPSTREAM_N_PINNED];
     if (*slot == hash)
         return 0;
-    if (al_catalog_pin(al_core_store(al_upstream_core(s)), s->config->name, tool, false, err) == 0) {
+    if (al_catalog_pin(al_core_store(al_upstream_core(s)), s->config->name, tool, NULL, false, err) == 0) {
         *slot = hash;
         return 0;
     }

@@ -160,8 +160,8 @@ static void a_changed_definition_is_asked_about_again(void **state)
     start(state, allow);
     struct al_err err;
     enum al_tool_gate gate = AL_GATE_EFFECT;
-    assert_int_equal(al_catalog_pin(fix.world->store, "git", "log", false, &err), 0);
-    assert_int_equal(al_catalog_pin(fix.world->store, "github", "erase", false, &err), 0);
+    assert_int_equal(al_catalog_pin(fix.world->store, "git", "log", NULL, false, &err), 0);
+    assert_int_equal(al_catalog_pin(fix.world->store, "github", "erase", NULL, false, &err), 0);
     found("git.log", &gate);
     assert_int_equal(gate, AL_GATE_ALLOW);
     put("git", "[{\"name\":\"log\",\"description\":\"Now it says something else.\"}]", false);
@@ -172,7 +172,7 @@ static void a_changed_definition_is_asked_about_again(void **state)
     assert_int_equal(gate, AL_GATE_CHANGED);
     found("github.erase", &gate);
     assert_int_equal(gate, AL_GATE_DENY);
-    assert_int_equal(al_catalog_pin(fix.world->store, "git", "log", true, &err), 0);
+    assert_int_equal(al_catalog_pin(fix.world->store, "git", "log", NULL, true, &err), 0);
     found("git.log", &gate);
     assert_int_equal(gate, AL_GATE_ALLOW);
 }
