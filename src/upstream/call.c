@@ -12,6 +12,7 @@ struct tool_call {
     struct al_upstream *s;
     struct al_upstream_call *request;
     bool clock_stopped;
+    bool sent_again;
 };
 
 /* "github.get_issue", as scripts write it; a name is foreign text. */
@@ -87,9 +88,38 @@ static void end(struct tool_call *t)
     al_call_finish(call);
 }
 
+static bool is_header_mismatch(struct al_str failure)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(4u << 20);
+    const struct al_json *v;
+    int64_t code = 0;
+    struct al_err unused;
+    return failure.n > 0 && al_json_parse(&a, failure, &v, &unused) == 0 &&
+           al_json_int(al_json_get(v, "code"), AL_RPC_HEADER_MISMATCH, AL_RPC_HEADER_MISMATCH, &code);
+}
+
+static void listed(void *ud, const struct al_err *err);
+
+/* The server wants other headers than its list told of when we last read it (2026-07-28, basic/transports):
+ * with the list read anew the call goes out once more. It was refused before it began. */
+static bool send_again(struct tool_call *t, const struct al_upstream_answer *a)
+{
+    const struct al_conn *conn = t->s->conn;
+    if (t->sent_again || !t->s->config->http || !conn || !al_conn_modern(conn) ||
+        atomic_load(&t->call->cancelled) || !is_header_mismatch(a->failure))
+        return false;
+    t->sent_again = true;
+    t->request = NULL;
+    clock_stop(t);
+    al_upstream_refresh(t->s, listed, t);
+    return true;
+}
+
 static void done(void *ud, const struct al_upstream_answer *a)
 {
     struct tool_call *t = ud;
+    if (send_again(t, a))
+        return;
     take_answer(t->call, a);
     end(t);
 }
@@ -171,6 +201,7 @@ static void send(struct tool_call *t)
         .method = "tools/call",
         .params = al_buf_str(&params),
         .log_level = log_level(call, &level),
+        .owner = call->owner ? call->owner : call, /* a script's: of nobody else */
         .progress = progress,
         .question = is_relayed(call) ? question : NULL,
         .done = done,

@@ -9,7 +9,8 @@
 struct al_question {
     struct al_conn *conn;          /* NULL: gone */
     struct al_upstream_call *call; /* whose clock stands still; NULL: none */
-    char *id;                      /* as the server wrote it */
+    struct al_question_reply *reply;
+    char *id; /* as the server wrote it */
     uint64_t stream;
     struct al_question *next, **link;
 };
@@ -55,6 +56,7 @@ static struct al_question_reply *reply_to(struct al_conn *c, struct al_upstream_
         al_request_question(call, true);
     struct al_question_reply *reply = al_xcalloc(1, sizeof(*reply));
     *reply = (struct al_question_reply){.done = settled, .ud = q};
+    q->reply = reply;
     return reply;
 }
 
@@ -79,15 +81,14 @@ static void file_uri(struct al_buf *out, const char *path)
     }
 }
 
-/* The workspace is what a server may know of us when nobody else answers. */
-static void answer_roots(struct al_conn *c, struct al_upstream *s, const struct al_rpc *rpc, uint64_t stream)
+void al_upstream_put_roots(const struct al_upstream *s, struct al_buf *out)
 {
-    autobuf struct al_buf out = AL_BUF_INIT(64u << 10), uri = AL_BUF_INIT(16u << 10);
+    autobuf struct al_buf uri = AL_BUF_INIT(16u << 10);
     const char *root = al_workspace_root(al_core_workspace(al_upstream_core(s)));
     file_uri(&uri, root);
     const char *slash = strrchr(root, '/');
     struct al_jw w;
-    al_jw_init(&w, &out);
+    al_jw_init(&w, out);
     al_jw_obj(&w);
     al_jw_key(&w, "roots");
     al_jw_arr(&w);
@@ -97,6 +98,13 @@ static void answer_roots(struct al_conn *c, struct al_upstream *s, const struct 
     al_jw_end(&w);
     al_jw_end(&w);
     al_jw_end(&w);
+}
+
+/* The workspace is what a server may know of us when nobody else answers. */
+static void answer_roots(struct al_conn *c, struct al_upstream *s, const struct al_rpc *rpc, uint64_t stream)
+{
+    autobuf struct al_buf out = AL_BUF_INIT(64u << 10);
+    al_upstream_put_roots(s, &out);
     al_conn_answer(c, rpc->id, stream, 0, al_buf_str(&out));
 }
 
@@ -135,6 +143,8 @@ void al_question_cancelled(struct al_conn *c, const struct al_json *params)
         if (q->call)
             al_request_question(q->call, false);
         q->call = NULL;
+        if (q->reply->withdrawn)
+            q->reply->withdrawn(q->reply->asked);
         return;
     }
 }

@@ -90,6 +90,8 @@ struct al_upstream_request {
                              one behind us can be asked */
     uint64_t timeout_ms;  /* 0: the server's; a progress notification starts it anew, up to 10 times as long in all */
     struct al_str log_level; /* modern servers: asks for log messages of this request; empty: none */
+    const void *owner; /* whose request it is; NULL: nobody's. What a server asks or tells without naming a request is
+                          passed on only while all open requests are of one owner */
     /* All may be NULL but done. Without question, questions are refused. */
     void (*progress)(void *ud, struct al_str params); /* of notifications/progress, as they came */
     void (*message)(void *ud, struct al_str params);  /* of notifications/message that belong to it (modern, HTTP) */
@@ -102,6 +104,10 @@ struct al_upstream_call;
 struct al_upstream_call *al_upstream_send(struct al_upstream *s, const struct al_upstream_request *r);
 /* notifications/cancelled (or the end of its HTTP stream) to the server; done follows with CANCELLED. */
 void al_upstream_cancel(struct al_upstream_call *c);
+/* Whether all requests that are open at the server, and are somebody's, are of one owner. */
+bool al_upstream_one_owner(const struct al_upstream *s);
+/* The workspace as an answer to roots/list. */
+void al_upstream_put_roots(const struct al_upstream *s, struct al_buf *out);
 /* As often as it is held, a server that nobody uses is not stopped: it may have something to tell. */
 void al_upstream_hold(struct al_upstream *s, bool hold);
 /* A notification to the server; dropped when it is not ready. */

@@ -161,8 +161,8 @@ void al_request_answer(struct al_upstream *s, uint64_t id, const struct al_rpc *
 void al_request_lost(struct al_upstream *s, uint64_t id, enum al_transport_loss loss,
                      const struct al_err *err);
 void al_request_progress(struct al_upstream *s, const struct al_json *params);
-/* The one a message or question belongs to: that of the stream, else the only one, else the newest that takes
- * such. */
+/* The one a message or question belongs to: that of the stream, else the newest that takes such, if all that
+ * are open are of one owner. */
 struct al_upstream_call *al_request_for(struct al_upstream *s, uint64_t stream, bool question);
 void al_request_question(struct al_upstream_call *c, bool open); /* its clock stands still meanwhile */
 
