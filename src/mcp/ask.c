@@ -2,7 +2,8 @@
  * Questions to the client. In the older era a request to it, whose answer comes on the same connection. In
  * the modern era the request is answered with "input_required" and a state: 128 random bits under which its
  * work is parked, until another request of the same method and parameters brings the state and the answer, or
- * nobody comes in time.
+ * nobody comes in time. Before them stand bits that are the same for all states of this server: what begins
+ * with them and is not parked was used, or has expired, and is no server's behind us.
  */
 #include "mcp/mcp_int.h"
 
@@ -12,8 +13,9 @@
 #include <stdio.h>
 
 #define STATE_BYTES 16
-#define STATE_TEXT (2 * STATE_BYTES + 1)
+#define STATE_TEXT (AL_MCP_STATE_MARK + 2 * STATE_BYTES + 1)
 #define TOO_MANY "too many questions are open already"
+#define TOO_MANY_OF_ONE "too many questions of this server are open already"
 
 struct al_mcp_question {
     struct al_mcp_question *next;
@@ -76,6 +78,36 @@ static void refuse(const struct al_mcp_ask *ask, struct al_mcp_request *r, const
     ask->answered(ask->ud, r, NULL, why);
 }
 
+/* --- how many there are --- */
+
+/* Approvals have room of their own: no server's questions keep a person from being asked about a call. */
+static void count(struct al_mcp *m, const struct al_mcp_ask *ask, int by)
+{
+    size_t *n = ask->approval ? &m->n_approvals : &m->n_questions;
+    *n += (size_t)by;
+}
+
+static size_t n_open_of(const struct al_mcp *m, const void *asker)
+{
+    size_t n = 0;
+    for (const struct al_mcp_peer *p = m->peers; p; p = p->next)
+        for (const struct al_mcp_question *q = p->questions; q; q = q->next)
+            n += q->ask.asker == asker;
+    for (const struct al_mcp_parked *k = m->parked; k; k = k->next)
+        n += k->ask.asker == asker;
+    return n;
+}
+
+/* Why there is no room for one more; NULL: there is. */
+static const char *no_room(const struct al_mcp *m, const struct al_mcp_ask *ask)
+{
+    if ((ask->approval ? m->n_approvals : m->n_questions) >= AL_MCP_MAX_QUESTIONS)
+        return TOO_MANY;
+    if (ask->asker && n_open_of(m, ask->asker) >= AL_MCP_MAX_QUESTIONS_OF_ONE)
+        return TOO_MANY_OF_ONE;
+    return NULL;
+}
+
 /* --- the older era --- */
 
 static void unlink_question(struct al_mcp_question *q)
@@ -91,7 +123,7 @@ static void settle(struct al_mcp_question *q, const struct al_json *result, cons
 {
     struct al_mcp_ask ask = q->ask;
     struct al_mcp_request *r = q->request;
-    q->mcp->n_questions--;
+    count(q->mcp, &q->ask, -1);
     al_timer_stop(q->timer);
     free(q);
     ask.answered(ask.ud, r, result, failure);
@@ -131,7 +163,7 @@ static void ask_older(struct al_mcp_peer *p, struct al_mcp_request *r, const str
     q->timer = al_timer_start(al_core_loop(m->core), m->question_ms, on_question_time, q);
     q->next = p->questions;
     p->questions = q;
-    m->n_questions++;
+    count(m, ask, 1);
     autobuf struct al_buf id = AL_BUF_INIT(64), out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
     al_buf_addf(&id, "\"%s\"", q->id);
     al_rpc_request(&out, al_buf_str(&id), ask->method, ask->params);
@@ -205,7 +237,7 @@ static void unlink_parked(struct al_mcp_parked *k)
             *at = k->next;
             break;
         }
-    k->mcp->n_questions--;
+    count(k->mcp, &k->ask, -1);
     k->mcp->n_open--;
     k->mcp->bytes_open -= k->params_n;
     al_timer_stop(k->timer);
@@ -238,12 +270,35 @@ static void on_parked_time(void *ud)
     give_up(k, "the client did not come back with an answer in time");
 }
 
-static void new_state(char out[STATE_TEXT])
+static void put_random(char *out, size_t n)
 {
     unsigned char bytes[STATE_BYTES];
-    al_random(bytes, sizeof bytes);
-    for (size_t i = 0; i < STATE_BYTES; i++)
+    al_random(bytes, n);
+    for (size_t i = 0; i < n; i++)
         snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static void new_state(struct al_mcp *m, char out[STATE_TEXT])
+{
+    if (!m->state_mark[0])
+        put_random(m->state_mark, AL_MCP_STATE_MARK / 2);
+    snprintf(out, STATE_TEXT, "%s", m->state_mark);
+    put_random(out + AL_MCP_STATE_MARK, STATE_BYTES);
+}
+
+/* Whether nobody but this server can have given it out: its tools ask by none but its own. */
+static bool is_own_state(const struct al_mcp_request *r, const struct al_json *params,
+                         const struct al_json *state)
+{
+    const struct al_mcp *m = r->peer->mcp;
+    const struct al_tool *tool = NULL;
+    if (!m->relay || !al_json_is_string(state))
+        return true;
+    if (m->state_mark[0] && al_str_starts(state->str, m->state_mark))
+        return true;
+    if (strcmp(r->method, "tools/call") == 0)
+        tool = al_core_tool(m->core, al_json_get_text(params, "name"));
+    return tool && al_mcp_offers(m, tool);
 }
 
 static void answer_input_required(struct al_mcp_request *r, const struct al_mcp_parked *k)
@@ -286,11 +341,11 @@ static void ask_modern(struct al_mcp_request *r, const struct al_mcp_ask *ask)
     r->params_n = 0;
     k->cancel = r->cancel;
     k->work = r->work;
-    new_state(k->state);
+    new_state(k->mcp, k->state);
     k->timer = al_timer_start(al_core_loop(m->core), m->question_ms, on_parked_time, k);
     k->next = m->parked;
     m->parked = k;
-    m->n_questions++;
+    count(m, ask, 1);
     m->n_open++;
     answer_input_required(r, k);
 }
@@ -315,18 +370,28 @@ static bool belongs_to_a_retry(struct al_str key)
     return al_str_is(key, "_meta") || al_str_is(key, "requestState") || al_str_is(key, "inputResponses");
 }
 
-/* Each member of a that counts is in b, too. */
-static bool holds(const struct al_json *b, const struct al_json *a)
+/* The members that say what is wanted; the nodes of them alone are copied. */
+static const struct al_json *what_is_wanted(struct al_arena *arena, const struct al_json *params)
 {
-    al_json_each(e, a)
+    struct al_json *out = al_arena_alloc(arena, (1 + (params ? (size_t)params->n : 0)) * sizeof *out);
+    struct al_json *last = NULL;
+    if (!out)
+        return NULL;
+    *out = (struct al_json){.type = AL_JSON_OBJECT};
+    al_json_each(e, params)
     {
         if (belongs_to_a_retry(e->key))
             continue;
-        const struct al_json *other = al_json_get_str(b, e->key);
-        if (!other || !al_json_equal(e, other))
-            return false;
+        struct al_json *copy = &out[++out->n];
+        *copy = *e;
+        copy->next = NULL;
+        if (last)
+            last->next = copy;
+        else
+            out->child = copy;
+        last = copy;
     }
-    return true;
+    return out;
 }
 
 static bool is_retry_of(const struct al_mcp_parked *k, const struct al_mcp_request *r,
@@ -338,7 +403,8 @@ static bool is_retry_of(const struct al_mcp_parked *k, const struct al_mcp_reque
     if (strcmp(k->method, r->method) != 0 ||
         al_json_parse(&arena, (struct al_str){k->params, k->params_n}, &original, &ignored) < 0)
         return false;
-    return holds(params, original) && holds(original, params);
+    const struct al_json *before = what_is_wanted(&arena, original), *now = what_is_wanted(&arena, params);
+    return before && now && al_json_equal(before, now);
 }
 
 static void go_on(struct al_mcp_parked *k, struct al_mcp_request *r, const struct al_json *response)
@@ -359,7 +425,7 @@ bool al_mcp_resume(struct al_mcp_request *r, const struct al_json *params)
     if (!r->client.modern || !state)
         return false;
     struct al_mcp_parked *k = al_json_is_string(state) ? find_parked(r->peer->mcp, state->str) : NULL;
-    if (!k && r->peer->mcp->relay)
+    if (!k && !is_own_state(r, params, state))
         return false; /* a server's behind us, as far as we can know */
     if (!k) {
         al_mcp_fail(r, AL_RPC_INVALID_PARAMS, none,
@@ -377,7 +443,7 @@ bool al_mcp_resume(struct al_mcp_request *r, const struct al_json *params)
     }
     const struct al_json *response = al_json_get(responses, k->key);
     if (!response) {
-        new_state(k->state); /* asked again: the state before has been used */
+        new_state(k->mcp, k->state); /* asked again: the state before has been used */
         answer_input_required(r, k);
     } else if (response->type != AL_JSON_OBJECT) {
         al_mcp_fail(r, AL_RPC_INVALID_PARAMS, none, "\"inputResponses.%.60s\" is an object", k->key);
@@ -396,8 +462,8 @@ void al_mcp_ask(struct al_mcp_request *r, const struct al_mcp_ask *ask)
         refuse(ask, r, "the client has gone");
     else if (!al_mcp_can_ask(&r->client, ask->method, ask->params))
         refuse(ask, r, cannot(ask->method));
-    else if (m->n_questions >= AL_MCP_MAX_QUESTIONS)
-        refuse(ask, r, TOO_MANY);
+    else if (no_room(m, ask))
+        refuse(ask, r, no_room(m, ask));
     else if (r->client.modern)
         ask_modern(r, ask);
     else
@@ -410,8 +476,8 @@ void al_mcp_ask_peer(struct al_mcp_peer *p, const struct al_mcp_ask *ask)
         refuse(ask, NULL, "the client has gone");
     else if (p->client.modern || !al_mcp_can_ask(&p->client, ask->method, ask->params))
         refuse(ask, NULL, cannot(ask->method));
-    else if (p->mcp->n_questions >= AL_MCP_MAX_QUESTIONS)
-        refuse(ask, NULL, TOO_MANY);
+    else if (no_room(p->mcp, ask))
+        refuse(ask, NULL, no_room(p->mcp, ask));
     else
         ask_older(p, NULL, ask);
 }
@@ -434,4 +500,21 @@ void al_mcp_drop_all_questions(struct al_mcp *m, const char *why)
         if (m->parked == k)
             give_up(k, why);
     }
+}
+
+void al_mcp_withdraw(struct al_mcp *m, const void *ud, const char *why)
+{
+    for (struct al_mcp_parked *k = m->parked; k; k = k->next)
+        if (k->ask.ud == ud) {
+            give_up(k, why);
+            return;
+        }
+    for (struct al_mcp_peer *p = m->peers; p; p = p->next)
+        for (struct al_mcp_question *q = p->questions; q; q = q->next)
+            if (q->ask.ud == ud) {
+                unlink_question(q);
+                tell_cancelled(q, why);
+                settle(q, NULL, why);
+                return;
+            }
 }

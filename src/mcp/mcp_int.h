@@ -21,12 +21,16 @@
 #define AL_MCP_MAX_CAPABILITIES (64u << 10)
 /* While this much waits to be read by the client, no further request is taken. */
 #define AL_MCP_QUEUE_HIGH (1u << 20)
+#define AL_MCP_QUEUE_CHANGES (16u << 20) /* no notification is added to more, progress and logs already above HIGH */
 #define AL_MCP_QUEUE_MAX (64u << 20)
 /* After the end of input, running calls have this long before they are cancelled. */
 #define AL_MCP_LINGER_MS 400
 /* A question to the client, or work that waits for a modern client to come back with an answer. */
 #define AL_MCP_QUESTION_MS (10u * 60 * 1000)
-#define AL_MCP_MAX_QUESTIONS 64 /* open at once, of one server */
+/* Questions that are open at once; as many approvals besides, and so many of them may be of one server behind us. */
+#define AL_MCP_MAX_QUESTIONS 64
+#define AL_MCP_MAX_QUESTIONS_OF_ONE 32
+#define AL_MCP_STATE_MARK 16 /* characters that every requestState of this server begins with */
 
 /* RFC 5424, as the protocol names them. */
 enum al_mcp_level {
@@ -103,7 +107,9 @@ struct al_mcp {
     struct al_mcp_parked *parked;
     size_t n_open; /* requests of all peers, and what is parked */
     size_t bytes_open;
-    size_t n_questions; /* asked and unanswered, and what is parked */
+    size_t n_questions; /* asked and unanswered, and what is parked; without … */
+    size_t n_approvals; /* … those that are approvals */
+    char state_mark[AL_MCP_STATE_MARK + 1]; /* "" until the first requestState */
     uint64_t last_question;
     uint64_t question_ms; /* AL_MCP_QUESTION_MS, but for tests */
     bool input_ended; /* stdio: the client says nothing more */
@@ -143,6 +149,13 @@ void al_mcp_fail_with(struct al_mcp_request *r, int code, struct al_str message,
 /* A notification about a request, or about none (r NULL). params: JSON, or empty. */
 void al_mcp_notify(struct al_mcp_peer *p, struct al_mcp_request *r, const char *method, struct al_str params);
 void al_mcp_progress(struct al_mcp_request *r, double value, double total, struct al_str message); /* total NaN: none */
+/* How much a message that is sent matters to a client that does not read: what it can do without comes first. */
+enum al_mcp_weight {
+    AL_MCP_LOSSY,  /* progress and logs */
+    AL_MCP_CHANGE, /* other notifications */
+    AL_MCP_NEEDED, /* answers and questions */
+};
+enum al_mcp_weight al_mcp_weight(struct al_str message);
 /* notifications/message, where the client's level wants it. data: JSON. */
 void al_mcp_log(struct al_mcp_peer *p, struct al_mcp_request *r, enum al_mcp_level level, const char *logger,
                 struct al_str data);
@@ -160,6 +173,8 @@ struct al_mcp_ask {
     const char *key; /* of inputRequests: "approval" */
     const char *method;
     struct al_str params;
+    bool approval;     /* of a call, by the person: never refused for the questions of servers */
+    const void *asker; /* the server behind us that asks; NULL: we ourselves */
     void (*answered)(void *ud, struct al_mcp_request *current, const struct al_json *result, const char *failure);
     void *ud;
 };
@@ -168,6 +183,9 @@ void al_mcp_ask(struct al_mcp_request *r, const struct al_mcp_ask *ask);
 bool al_mcp_can_ask(const struct al_mcp_client *client, const char *method, struct al_str params);
 /* Asks a client of the older era about no request (roots/list); current is NULL then. */
 void al_mcp_ask_peer(struct al_mcp_peer *p, const struct al_mcp_ask *ask);
+/* Takes back the one question whose ask.ud this is: the client is told, and answered comes, with why. In the modern era
+ * nothing waits for its retry any more. */
+void al_mcp_withdraw(struct al_mcp *m, const void *ud, const char *why);
 /* An answer of the client, and a retry of it with requestState (true: the request is taken care of). */
 void al_mcp_answered(struct al_mcp_peer *p, const struct al_rpc *rpc);
 bool al_mcp_resume(struct al_mcp_request *r, const struct al_json *params);

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#define EXTENSION_UI "io.modelcontextprotocol/ui"
+
 static const struct al_str nothing = {"", 0};
 
 static const char *const levels[] = {
@@ -205,16 +207,18 @@ void al_mcp_relay_capabilities(struct al_mcp_relay *relay, bool modern, struct a
     al_jw_kraw(w, "prompts", AL_STR("{\"listChanged\":true}"));
     if (relay->n != 1)
         return;
-    /* What we do not know by name goes through to the one server, so what it says of it holds. */
+    /* Of extensions only what lives in tools and resources works here: methods that we do not know do not
+     * pass. */
     struct al_str text = al_upstream_capabilities(relay->servers[0].upstream);
     autoarena struct al_arena a = AL_ARENA_INIT(4u << 20);
     const struct al_json *v;
     if (!text.n || al_json_parse(&a, text, &v, NULL) < 0)
         return;
-    static const char *const theirs[] = {"experimental", "extensions"};
-    for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++) {
-        const struct al_json *member = al_json_get(v, theirs[i]);
-        if (member && member->type == AL_JSON_OBJECT)
-            al_jw_kraw(w, theirs[i], member->raw);
-    }
+    const struct al_json *ui = al_json_get(al_json_get(v, "extensions"), EXTENSION_UI);
+    if (!ui || ui->type != AL_JSON_OBJECT)
+        return;
+    al_jw_key(w, "extensions");
+    al_jw_obj(w);
+    al_jw_kraw(w, EXTENSION_UI, ui->raw);
+    al_jw_end(w);
 }

@@ -230,19 +230,48 @@ static void on_answered(void *ud, struct al_mcp_request *current, const struct a
 static void ask(struct al_relay_work *w, struct al_relay_question *q)
 {
     struct al_mcp_request *r = w->r;
+    autofree char *params = q->params;
     struct al_mcp_ask a = {
         .key = q->key,
         .method = q->method,
-        .params = {q->params, q->params_n},
+        .params = {params, q->params_n},
         .answered = on_answered,
         .ud = q,
+        .asker = w->server ? w->server->upstream : NULL,
     };
     q->asked = true;
+    q->params = NULL;
+    q->params_n = 0;
     if (w->modern) {
         w->away = true;
         w->r = NULL;
     }
     al_mcp_ask(r, &a);
+}
+
+struct al_str al_relay_named(const struct al_mcp_relay *relay, const char *server, struct al_str method,
+                             struct al_str params, struct al_buf *out)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(16 * (size_t)AL_RELAY_MAX_QUESTION);
+    const struct al_json *v = NULL;
+    if (params.n > AL_RELAY_MAX_QUESTION)
+        return nothing;
+    if (relay->mcp->opts.plain_names || !al_str_is(method, "elicitation/create"))
+        return params.n ? params : AL_STR("{}");
+    if (params.n && al_json_parse(&a, params, &v, NULL) < 0)
+        return nothing;
+    al_relay_write_named(v, al_str_of(server), out);
+    return al_buf_failed(out) ? nothing : al_buf_str(out);
+}
+
+/* What questions that are not asked yet hold of memory, in all works. */
+static size_t waiting_bytes(const struct al_mcp_relay *relay)
+{
+    size_t n = 0;
+    for (const struct al_relay_work *w = relay->works; w; w = w->next)
+        for (const struct al_relay_question *q = w->questions; q; q = q->next)
+            n += q->params_n;
+    return n;
 }
 
 static struct al_relay_question *question_new(struct al_relay_work *w, struct al_str key,
@@ -251,6 +280,7 @@ static struct al_relay_question *question_new(struct al_relay_work *w, struct al
     struct al_relay_question *q = al_xcalloc(1, sizeof *q);
     struct al_relay_question **at = &w->questions;
     q->work = w;
+    q->mcp = w->relay->mcp;
     q->key = al_xdup(key.p, key.n);
     q->method = al_xdup(method.p, method.n);
     q->params = al_xdup(params.p, params.n);
@@ -262,24 +292,84 @@ static struct al_relay_question *question_new(struct al_relay_work *w, struct al
     return q;
 }
 
+/* Where the client's request cannot be answered with a question, the workspace is all that a server can
+ * learn. */
+static void answer_ourselves(const struct al_relay_work *w, struct al_str method,
+                             struct al_question_reply *reply)
+{
+    autobuf struct al_buf roots = AL_BUF_INIT(64u << 10);
+    if (!al_str_is(method, "roots/list")) {
+        refuse(reply, AL_RPC_METHOD_NOT_FOUND, "the client cannot be asked during this request");
+        return;
+    }
+    al_upstream_put_roots(w->server->upstream, &roots);
+    al_question_answer(reply, al_buf_str(&roots));
+}
+
+/* The server wants no answer any more. */
+static void on_withdrawn(void *asked)
+{
+    struct al_relay_question *q = asked;
+    struct al_relay_work *w = q->work;
+    if (q->asked || !w) {
+        al_mcp_withdraw(q->mcp, q, "the server takes the question back");
+        return;
+    }
+    unlink_question(q);
+    refuse(q->reply, AL_RPC_INTERNAL_ERROR, "taken back");
+    question_free(q);
+}
+
+static void pass_question(struct al_relay_work *w, struct al_str method, struct al_str params,
+                          struct al_question_reply *reply)
+{
+    char key[40];
+    autobuf struct al_buf named = AL_BUF_INIT(2 * (size_t)AL_RELAY_MAX_QUESTION);
+    struct al_str passed = al_relay_named(w->relay, al_relay_name(w->server), method, params, &named);
+    if (!passed.n || waiting_bytes(w->relay) + passed.n > AL_RELAY_MAX_WAITING) {
+        refuse(reply, AL_RPC_INTERNAL_ERROR, "the question is too long to be passed on");
+        return;
+    }
+    snprintf(key, sizeof key, "question%u", ++w->n_asked);
+    struct al_relay_question *q = question_new(w, al_str_of(key), method, passed);
+    q->reply = reply;
+    reply->withdrawn = on_withdrawn;
+    reply->asked = q;
+    if (!w->away)
+        ask(w, q);
+}
+
 void al_relay_question(struct al_relay_work *w, struct al_str method, struct al_str params,
                        struct al_question_reply *reply)
 {
-    char name[64], key[40];
+    char name[64];
     snprintf(name, sizeof name, "%.*s", method.n < sizeof name ? (int)method.n : 0, method.p ? method.p : "");
-    if (!w->relay || w->cancelled || w->end != AL_RELAY_OPEN || (!w->r && !w->away)) {
+    if (!w->relay || w->cancelled || w->end != AL_RELAY_OPEN || (!w->r && !w->away))
         refuse(reply, AL_RPC_INTERNAL_ERROR, "the request is over");
-    } else if (!al_mcp_can_ask(&w->client, name, params)) {
+    else if (w->modern && !al_relay_may_ask_back(w))
+        answer_ourselves(w, method, reply);
+    else if (!al_mcp_can_ask(&w->client, name, params))
         refuse(reply, AL_RPC_METHOD_NOT_FOUND, "the client does not take this question");
-    } else if (w->n_questions >= AL_MCP_MAX_QUESTIONS) {
+    else if (w->n_questions >= AL_MCP_MAX_QUESTIONS)
         refuse(reply, AL_RPC_INTERNAL_ERROR, "too many questions are open already");
-    } else {
-        snprintf(key, sizeof key, "question%u", ++w->n_asked);
-        struct al_relay_question *q = question_new(w, al_str_of(key), method, params);
-        q->reply = reply;
-        if (!w->away)
-            ask(w, q);
+    else
+        pass_question(w, method, params, reply);
+}
+
+static bool take_round(struct al_relay_work *w, const struct al_json *requests)
+{
+    al_json_each(e, requests)
+    {
+        const struct al_json *params = al_json_get(e, "params");
+        autobuf struct al_buf named = AL_BUF_INIT(2 * (size_t)AL_RELAY_MAX_QUESTION);
+        struct al_str method = al_json_get_text(e, "method");
+        struct al_str passed = al_relay_named(w->relay, al_relay_name(w->server), method,
+                                              params ? params->raw : nothing, &named);
+        if (!passed.n || waiting_bytes(w->relay) + passed.n > AL_RELAY_MAX_WAITING)
+            return false;
+        question_new(w, e->key, method, passed);
     }
+    return true;
 }
 
 void al_relay_round(struct al_relay_work *w, const struct al_relay_asked *asked)
@@ -296,10 +386,10 @@ void al_relay_round(struct al_relay_work *w, const struct al_relay_asked *asked)
         w->again(w);
         return;
     }
-    al_json_each(e, asked->requests)
-    {
-        const struct al_json *params = al_json_get(e, "params");
-        question_new(w, e->key, al_json_get_text(e, "method"), params ? params->raw : nothing);
+    if (!take_round(w, asked->requests)) {
+        al_relay_end_error(w, AL_RPC_INTERNAL_ERROR,
+                           AL_STR("the server's questions are too long to be passed on"), nothing);
+        return;
     }
     /* Any of them may be refused at once, which ends the work and with it the questions that were not asked.
      */

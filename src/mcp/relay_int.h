@@ -79,11 +79,18 @@ struct al_mcp_relay {
     bool started; /* all servers were asked to start */
 };
 
+/* Of one question, of all that wait to be asked, and of a notification. */
+#define AL_RELAY_MAX_QUESTION (1u << 20)
+#define AL_RELAY_MAX_WAITING (8u << 20)
+#define AL_RELAY_MAX_NOTIFICATION (256u << 10)
+
 /* A question of a server, on its way to the client. */
 struct al_relay_question {
     struct al_relay_question *next;
     struct al_relay_work *work; /* NULL: it has ended */
-    char *key, *method, *params;
+    struct al_mcp *mcp;
+    char *key, *method;
+    char *params; /* until it is asked */
     size_t params_n;
     bool asked;                      /* else it waits for the one before */
     struct al_question_reply *reply; /* of a server of the older era */
@@ -101,6 +108,8 @@ struct al_relay_work {
     struct al_relay_work *next;
     struct al_mcp_request
         *r; /* NULL while a modern client is away, to come back with an answer, or has gone */
+    const void
+        *owner; /* whose it is: what one client is asked or told must not be about another one's request */
     struct al_mcp_client client; /* a copy of the request's */
     bool modern;                 /* the client; of the server al_relay_modern tells */
     bool away, cancelled;
@@ -143,6 +152,8 @@ struct al_relay_work {
     size_t preferred, n_tried; /* index; how many were asked */
     bool fixed;                /* only the preferred one can have it */
     char *own_method;
+    char *own_params; /* the request's, JSON: it is sent again when there is no request at hand, too */
+    size_t own_params_n;
     char *target;     /* what it is about there: a tool's or prompt's name as its server has it */
     char *registered; /* the tool's name in our registry */
     char *wanted;     /* the name with us */
@@ -189,6 +200,8 @@ void al_relay_stray_question(void *ud, struct al_upstream *s, const struct al_up
 void al_relay_learn_uri(struct al_mcp_relay *relay, struct al_str uri, size_t server);
 void al_relay_learn_template(struct al_mcp_relay *relay, struct al_str uri_template, size_t server);
 size_t al_relay_server_of_uri(const struct al_mcp_relay *relay, struct al_str uri); /* relay->n: not known */
+/* Of a scheme that this server answers itself: no other one may speak for it. */
+bool al_relay_is_our_uri(struct al_str uri);
 void al_relay_uris_free(struct al_mcp_relay *relay);
 
 /* --- works (relay_work.c) --- */
@@ -200,6 +213,8 @@ bool al_relay_lives(const struct al_mcp_relay *relay, const struct al_relay_work
 /* The relay goes: what still runs of works ends in silence. */
 void al_relay_works_orphan(struct al_mcp_relay *relay);
 void al_relay_work_free(struct al_relay_work *w);
+/* Whether the client's request may be answered "input_required" (2026-07-28, basic/patterns/mrtr). */
+bool al_relay_may_ask_back(const struct al_relay_work *w);
 /* The end of a work, exactly one of the four; it is gone then (or, while its client is away, as good as). */
 void al_relay_end_result(struct al_relay_work *w, struct al_str result);
 void al_relay_end_error(struct al_relay_work *w, int code, struct al_str message, struct al_str data);
@@ -223,6 +238,10 @@ void al_relay_call_progress(void *ud, struct al_str json);
 /* --- questions (relay_ask.c) --- */
 void al_relay_question(struct al_relay_work *w, struct al_str method, struct al_str params,
                        struct al_question_reply *reply);
+/* The params of an elicitation as the client gets them: they name the server that asks, unless names are to
+ * stay as they came. Empty: longer than a question may be. */
+struct al_str al_relay_named(const struct al_mcp_relay *relay, const char *server, struct al_str method,
+                             struct al_str params, struct al_buf *out);
 /* A round: all that a modern server asks, of a client of the older era; then w->again. */
 void al_relay_round(struct al_relay_work *w, const struct al_relay_asked *asked);
 /* al_call_spec.ask of a tool; ud is the work. */

@@ -74,6 +74,8 @@ static void put_entry(struct al_relay_work *w, struct al_jw *jw, const struct al
     struct al_str id = entry_id(w, entry);
     if (!id.n)
         return;
+    if (strncmp(w->member, "resource", strlen("resource")) == 0 && al_relay_is_our_uri(id))
+        return;
     if (strcmp(w->member, "tools") == 0) {
         put_tool(w, jw, entry, id);
     } else if (strcmp(w->member, "prompts") == 0) {
@@ -220,6 +222,14 @@ static bool lacks_tools(struct al_relay_work *w, const struct al_json *result)
 
 static void page_answered(struct al_relay_work *w, const struct al_json *result)
 {
+    if (al_relay_wants_input(result)) {
+        struct al_err err;
+        al_fail(&err, AL_TOOL_ERROR,
+                "it asks for input before it lists anything, which the protocol has no answer to");
+        al_relay_tell_lost(w, w->server, &err);
+        next(w);
+        return;
+    }
     if (!lacks_tools(w, result)) {
         answer_page(w, result);
         return;

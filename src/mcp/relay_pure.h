@@ -9,6 +9,16 @@
 #include "base/buf.h"
 #include "base/json.h"
 
+/* --- who asks (relay_named.c) --- */
+
+/* The params of an elicitation with the server's name before its message: what a server says must not pass
+ * for words of this program, or of another server. */
+void al_relay_write_named(const struct al_json *params, struct al_str server, struct al_buf *out);
+/* The same for each elicitation of an "input_required" result. */
+void al_relay_write_named_round(const struct al_json *result, struct al_str server, struct al_buf *out);
+/* The same for each page of an older server's "open these pages first"; false: the error is another one. */
+bool al_relay_write_named_pages(const struct al_json *error, struct al_str server, struct al_buf *out);
+
 /* --- names (relay_names.c) --- */
 
 #define AL_RELAY_NAME_MAX 64 /* bytes, without the final zero */
@@ -89,6 +99,7 @@ struct al_relay_error {
 void al_relay_read_error(const struct al_json *error, bool client_modern, struct al_relay_error *ret);
 /* An older server's "open these pages first" (-32042) as the input_required result that a modern client
  * knows; false: the error is another one. */
+#define AL_RELAY_URL_FIRST (-32042)
 bool al_relay_write_url_round(const struct al_json *error, struct al_buf *out);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Requests that are about one server's resource or prompt, and those that we do not know: passed on as they
- * are. The server that is known to have the resource is asked first, then the others in their order.
+ * Requests that are about one server's resource or prompt. The server that is known to have the resource is
+ * asked first, then the others in their order. Methods that are not named here do not pass: nobody could say
+ * what they would do there, and no policy is asked about them.
  */
 #include "mcp/relay_int.h"
 
@@ -8,17 +9,6 @@
 #include "base/text.h"
 
 static const struct al_str nothing = {"", 0};
-
-/* Of the older era alone: to a modern client they do not exist, whatever server stands behind us. */
-static bool is_only_older(struct al_str method)
-{
-    static const char *const methods[] = {"initialize", "ping", "logging/setLevel", "resources/subscribe",
-                                          "resources/unsubscribe"};
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (al_str_is(method, methods[i]))
-            return true;
-    return false;
-}
 
 static bool is_subscription(const struct al_relay_work *w)
 {
@@ -28,7 +18,7 @@ static bool is_subscription(const struct al_relay_work *w)
 static const struct al_json *params_of(const struct al_relay_work *w, struct al_arena *a)
 {
     const struct al_json *v = NULL;
-    struct al_str text = {w->r->params, w->r->params_n};
+    struct al_str text = {w->own_params, w->own_params_n};
     if (!text.n || al_json_parse(a, text, &v, NULL) < 0)
         return NULL;
     return v;
@@ -215,16 +205,17 @@ static bool still_watched(struct al_mcp_relay *relay, struct al_mcp_request *r, 
 bool al_mcp_relay_request(struct al_mcp_relay *relay, struct al_mcp_request *r, const struct al_json *params)
 {
     struct al_str method = al_str_of(r->method);
-    bool by_uri = al_str_is(method, "resources/read") || al_str_is(method, "resources/subscribe") ||
-                  al_str_is(method, "resources/unsubscribe");
+    /* A modern client has no resources/subscribe, whatever server stands behind us. */
+    bool subscribes = !r->client.modern && (al_str_is(method, "resources/subscribe") ||
+                                            al_str_is(method, "resources/unsubscribe"));
+    bool by_uri = al_str_is(method, "resources/read") || subscribes;
     bool by_name = al_str_is(method, "prompts/get"), by_ref = al_str_is(method, "completion/complete");
     if (al_str_is(method, "prompts/list")) {
         al_mcp_relay_list(relay, r, params, "prompts", nothing);
         return true;
     }
-    if (!relay->n || (r->client.modern && is_only_older(method)))
-        return false;
-    if (!by_uri && !by_name && !by_ref && relay->n != 1)
+    struct al_str uri = al_json_get_text(by_ref ? al_json_get(params, "ref") : params, "uri");
+    if (!relay->n || !(by_uri || by_name || by_ref) || (!by_name && al_relay_is_our_uri(uri)))
         return false;
     if (still_watched(relay, r, params)) {
         al_mcp_answer(r, nothing);
@@ -233,13 +224,13 @@ bool al_mcp_relay_request(struct al_mcp_relay *relay, struct al_mcp_request *r, 
     struct al_relay_work *w = al_relay_work_new(relay, r);
     w->own_method = al_xstrdup(r->method);
     w->method = w->own_method;
+    w->own_params = al_xdup(r->params, r->params_n);
+    w->own_params_n = r->params_n;
     if (by_uri)
-        about_uri(w, al_json_get_text(params, "uri"));
+        about_uri(w, uri);
     else if (by_name)
         about_prompt(w, al_json_get_text(params, "name"));
-    else if (by_ref)
-        about_reference(w, al_json_get(params, "ref"));
     else
-        ask_server(w);
+        about_reference(w, al_json_get(params, "ref"));
     return true;
 }

@@ -50,7 +50,7 @@ bool al_mcp_relay_schema(struct al_mcp_relay *relay, struct al_str name, struct 
     autoarena struct al_arena a = AL_ARENA_INIT(64u << 20);
     struct al_catalog_tool found;
     char *z = !name.n || memchr(name.p, 0, name.n) ? NULL : al_arena_dup(&a, name);
-    if (!z || !find_called(relay, z, &a, &found) || !found.input_schema)
+    if (!z || is_ours(relay->mcp, name) || !find_called(relay, z, &a, &found) || !found.input_schema)
         return false;
     al_buf_adds(out, found.input_schema);
     return !al_buf_failed(out);
@@ -185,6 +185,7 @@ static void start(struct al_relay_work *w)
         .relay = true,
         .preapproved = w->n_rounds > 0 || al_relay_ticket_take(w, p.params), /* the same call goes on */
         .params_json = al_buf_str(&out),
+        .owner = w->owner,
         .ask = al_mcp_can_ask(&w->client, "elicitation/create", nothing) ? al_relay_approve : NULL,
         .question = on_question,
         .progress = al_relay_call_progress,

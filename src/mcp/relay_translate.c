@@ -5,8 +5,6 @@
 #include "rpc/rpc.h"
 
 #define OWN_META "io.modelcontextprotocol/"
-/* JSON-RPC error of 2025-11-25: pages must be opened first. */
-#define URL_ELICITATION_REQUIRED (-32042)
 
 static void copy_member(struct al_jw *w, const struct al_json *m)
 {
@@ -210,8 +208,7 @@ bool al_relay_write_url_round(const struct al_json *error, struct al_buf *out)
 {
     int64_t code = 0;
     const struct al_json *pages = al_json_get(al_json_get(error, "data"), "elicitations");
-    if (!al_json_int(al_json_get(error, "code"), INT32_MIN, INT32_MAX, &code) ||
-        code != URL_ELICITATION_REQUIRED)
+    if (!al_json_int(al_json_get(error, "code"), INT32_MIN, INT32_MAX, &code) || code != AL_RELAY_URL_FIRST)
         return false;
     if (!pages || pages->type != AL_JSON_ARRAY || !pages->n || pages->n > AL_RELAY_MAX_ASKED)
         return false;

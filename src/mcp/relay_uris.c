@@ -7,8 +7,21 @@
 #include "base/ident.h"
 #include "base/mem.h"
 
+#include <strings.h>
+
 /* Three quarters full: then it is emptied, and what is still listed is learnt anew. */
 #define FULL (AL_RELAY_URIS_MAX / 4 * 3)
+
+bool al_relay_is_our_uri(struct al_str uri)
+{
+    static const char *const schemes[] = {"run://", "artifact://", "dataset://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t n = strlen(schemes[i]);
+        if (uri.n >= n && strncasecmp(uri.p, schemes[i], n) == 0)
+            return true;
+    }
+    return false;
+}
 
 static uint64_t hash_of(struct al_str uri)
 {
@@ -40,7 +53,9 @@ void al_relay_learn_uri(struct al_mcp_relay *relay, struct al_str uri, size_t se
     }
     uint64_t hash = hash_of(uri);
     struct al_relay_uri *slot = slot_of(relay->uris, hash);
-    relay->n_uris += slot->hash == 0;
+    if (slot->hash)
+        return; /* who was first keeps it: another server's list must not turn its readers away */
+    relay->n_uris++;
     *slot = (struct al_relay_uri){.hash = hash, .server = (uint32_t)server};
 }
 

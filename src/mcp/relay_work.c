@@ -16,6 +16,8 @@ struct al_relay_work *al_relay_work_new(struct al_mcp_relay *relay, struct al_mc
     w->relay = relay;
     w->modern = r->client.modern;
     w->progress = -INFINITY;
+    /* Over HTTP nothing ties the requests of a modern client to each other. */
+    w->owner = w->modern && relay->mcp->http ? (const void *)w : r->peer;
     al_buf_init(&w->kept, 2 * (size_t)AL_MCP_MAX_MESSAGE);
     al_buf_init(&w->kept_data, AL_MCP_MAX_MESSAGE);
     al_buf_init(&w->responses, AL_MCP_MAX_MESSAGE);
@@ -70,6 +72,7 @@ void al_relay_work_free(struct al_relay_work *w)
     free(w->target);
     free(w->registered);
     free(w->own_method);
+    free(w->own_params);
     free(w->wanted);
     free(w);
 }
@@ -190,6 +193,12 @@ void al_relay_work_cancel(struct al_relay_work *w)
 
 /* --- what is sent --- */
 
+bool al_relay_may_ask_back(const struct al_relay_work *w)
+{
+    return !w->member &&
+           (!w->method || strcmp(w->method, "prompts/get") == 0 || strcmp(w->method, "resources/read") == 0);
+}
+
 void al_relay_params_of(struct al_relay_work *w, struct al_relay_params *p, struct al_buf *out)
 {
     const struct al_mcp_client *client = &w->client;
@@ -261,6 +270,7 @@ void al_relay_send(struct al_relay_work *w, const char *method, const struct al_
         .method = method,
         .params = al_buf_str(&params),
         .log_level = p.log_level,
+        .owner = w->owner,
         .progress = w->r && w->r->progress_token ? on_progress : NULL,
         .message = on_message,
         .question = on_question,
@@ -272,6 +282,34 @@ void al_relay_send(struct al_relay_work *w, const char *method, const struct al_
 
 /* --- what comes back --- */
 
+static bool names_stay(const struct al_relay_work *w)
+{
+    return w->relay->mcp->opts.plain_names;
+}
+
+/* A modern server's questions to a modern client, which answers them by a retry. */
+static void pass_round(struct al_relay_work *w, const struct al_json *result)
+{
+    struct al_relay_asked asked;
+    autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
+    if (!al_relay_may_ask_back(w)) {
+        al_relay_end_error(w, AL_RPC_INTERNAL_ERROR,
+                           AL_STR("the server asks for input where the protocol has no answer to that"),
+                           nothing);
+        return;
+    }
+    if (names_stay(w) || !al_relay_is_asking(result, &asked)) {
+        al_relay_end_result(w, result->raw);
+        return;
+    }
+    al_relay_write_named_round(result, al_str_of(al_relay_name(w->server)), &out);
+    if (al_buf_failed(&out))
+        al_relay_end_error(w, AL_RPC_INTERNAL_ERROR,
+                           AL_STR("RESULT_TOO_LARGE: the server's questions are too long"), nothing);
+    else
+        al_relay_end_result(w, al_buf_str(&out));
+}
+
 void al_relay_pass_result(struct al_relay_work *w, const struct al_json *result, const char *method)
 {
     struct al_relay_asked asked;
@@ -282,6 +320,10 @@ void al_relay_pass_result(struct al_relay_work *w, const struct al_json *result,
     if (!w->modern && al_relay_wants_input(result)) {
         al_relay_end_error(w, AL_RPC_INTERNAL_ERROR,
                            AL_STR("the server asks for input in a way that is not understood"), nothing);
+        return;
+    }
+    if (al_relay_wants_input(result)) {
+        pass_round(w, result);
         return;
     }
     if (al_relay_fits(result, al_str_of(method), w->modern)) {
@@ -296,8 +338,15 @@ void al_relay_pass_result(struct al_relay_work *w, const struct al_json *result,
 void al_relay_pass_failure(struct al_relay_work *w, const struct al_json *failure)
 {
     struct al_relay_error e;
-    autobuf struct al_buf round = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
-    if (w->modern && al_relay_write_url_round(failure, &round) && !al_buf_failed(&round)) {
+    autobuf struct al_buf round = AL_BUF_INIT(AL_MCP_MAX_MESSAGE), named = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
+    autoarena struct al_arena a = AL_ARENA_INIT(8 * (size_t)AL_MCP_MAX_MESSAGE);
+    if (!names_stay(w) && al_relay_write_named_pages(failure, al_str_of(al_relay_name(w->server)), &named) &&
+        (al_buf_failed(&named) || al_json_parse(&a, al_buf_str(&named), &failure, NULL) < 0)) {
+        al_relay_end_error(w, AL_RPC_INTERNAL_ERROR, AL_STR("the server's error is too long"), nothing);
+        return;
+    }
+    if (w->modern && al_relay_may_ask_back(w) && al_relay_write_url_round(failure, &round) &&
+        !al_buf_failed(&round)) {
         al_relay_end_result(w, al_buf_str(&round));
         return;
     }
@@ -321,7 +370,8 @@ void al_relay_progress(struct al_relay_work *w, struct al_str params)
     autoarena struct al_arena arena = AL_ARENA_INIT(4u << 20);
     autobuf struct al_buf out = AL_BUF_INIT(1u << 20);
     const struct al_json *v;
-    if (al_json_parse(&arena, params, &v, NULL) < 0 || !is_progress(w, al_json_get(v, "progress")))
+    if (params.n > AL_RELAY_MAX_NOTIFICATION || al_json_parse(&arena, params, &v, NULL) < 0 ||
+        !is_progress(w, al_json_get(v, "progress")))
         return;
     struct al_jw jw;
     al_jw_init(&jw, &out);
@@ -366,7 +416,8 @@ void al_relay_message(struct al_relay_work *w, struct al_str params)
 {
     autoarena struct al_arena arena = AL_ARENA_INIT(8u << 20);
     const struct al_json *v;
-    if (!w->r || w->r->cancelled || al_json_parse(&arena, params, &v, NULL) < 0)
+    if (!w->r || w->r->cancelled || params.n > AL_RELAY_MAX_NOTIFICATION ||
+        al_json_parse(&arena, params, &v, NULL) < 0)
         return;
     enum al_mcp_level level = al_mcp_level_of(al_json_get_text(v, "level"));
     if (level < AL_MCP_NO_LOG && level >= w->r->client.level)

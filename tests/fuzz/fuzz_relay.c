@@ -69,6 +69,25 @@ static void check_params(struct al_arena *a, const struct al_json *v)
         abort();
 }
 
+static void check_named(struct al_arena *a, const struct al_json *v)
+{
+    autobuf struct al_buf one = AL_BUF_INIT(MAX_OUT), round = AL_BUF_INIT(MAX_OUT),
+                          pages = AL_BUF_INIT(MAX_OUT);
+    al_relay_write_named(v, AL_STR("s"), &one);
+    const struct al_json *back = parse_own(a, &one);
+    if (back && !al_str_starts(al_json_get_text(back, "message"), "The MCP server s asks: "))
+        abort();
+    al_relay_write_named_round(v, AL_STR("s"), &round);
+    al_json_each(q, al_json_get(parse_own(a, &round), "inputRequests"))
+    {
+        if (al_str_is(al_json_get_text(q, "method"), "elicitation/create") &&
+            !al_str_starts(al_json_get_text(al_json_get(q, "params"), "message"), "The MCP server s asks: "))
+            abort();
+    }
+    if (al_relay_write_named_pages(v, AL_STR("s"), &pages))
+        parse_own(a, &pages);
+}
+
 static void check_error(struct al_arena *a, const struct al_json *v)
 {
     struct al_relay_error e;
@@ -103,5 +122,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_result(&a, v, true);
     check_params(&a, v);
     check_error(&a, v);
+    check_named(&a, v);
     return 0;
 }

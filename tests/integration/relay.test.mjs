@@ -481,14 +481,4 @@ describe("the gateway", () => {
     assert.deepEqual(result.inputRequests.e1, { method: "elicitation/create", params: page });
     home.remove();
   });
-
-  test("methods that we do not know pass to the one server", async () => {
-    const home = makeHome();
-    const script = { initialize: initialized, "tools/list": '{"tools":[]}', "acme/own": '{"yes":1.0}' };
-    const client = start({ raw: rawServer(home.dir, "raw", script) });
-    await client.older();
-    assert.deepEqual((await client.request("acme/own", { a: 1 })).result, { yes: 1 });
-    assert.equal((await client.request("acme/none")).error.code, -32601);
-    home.remove();
-  });
 });

@@ -187,6 +187,43 @@ static void pages_to_open_become_a_round_of_questions(void **state)
         al_relay_write_url_round(parse(&a, "{\"code\":-32602,\"data\":{\"elicitations\":[]}}"), &none));
 }
 
+static void check_round(const char *given, const char *wanted)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(1 << 20);
+    autobuf struct al_buf out = AL_BUF_INIT(1 << 20);
+    al_relay_write_named_round(parse(&a, given), AL_STR("evil"), &out);
+    al_buf_addc(&out, 0);
+    assert_string_equal(out.p, wanted);
+}
+
+static void who_asks_is_said_before_it(void **state)
+{
+    (void)state;
+    autoarena struct al_arena a = AL_ARENA_INIT(1 << 20);
+    autobuf struct al_buf out = AL_BUF_INIT(1 << 20), pages = AL_BUF_INIT(1 << 20);
+    /* A second message cannot be hidden behind the first. */
+    al_relay_write_named(parse(&a, "{\"message\":\"a\",\"mode\":\"url\",\"message\":\"b\"}"), AL_STR("e\nv"),
+                         &out);
+    al_buf_addc(&out, 0);
+    assert_string_equal(out.p, "{\"mode\":\"url\",\"message\":\"The MCP server e\\\\nv asks: b\"}");
+    check_round(
+        "{\"resultType\":\"input_required\",\"inputRequests\":{\"a\":{\"method\":\"elicitation/create\","
+        "\"params\":{\"message\":\"hi\"}},\"b\":{\"method\":\"roots/list\"}},\"requestState\":\"s\"}",
+        "{\"resultType\":\"input_required\",\"requestState\":\"s\",\"inputRequests\":{\"a\":{\"method\":"
+        "\"elicitation/create\",\"params\":{\"message\":\"The MCP server evil asks: hi\"}},\"b\":{\"method\":"
+        "\"roots/list\"}}}");
+    check_round("{\"requestState\":\"s\"}", "{\"requestState\":\"s\"}");
+    assert_true(al_relay_write_named_pages(
+        parse(&a, "{\"code\":-32042,\"message\":\"m\",\"data\":{\"elicitations\":[{\"url\":\"u\",\"message\":"
+                  "\"go\"},1]}}"),
+        AL_STR("evil"), &pages));
+    al_buf_addc(&pages, 0);
+    assert_string_equal(pages.p,
+                        "{\"code\":-32042,\"message\":\"m\",\"data\":{\"elicitations\":[{\"url\":\"u\","
+                        "\"message\":\"The MCP server evil asks: go\"},1]}}");
+    assert_false(al_relay_write_named_pages(parse(&a, "{\"code\":-32602}"), AL_STR("evil"), &pages));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +237,7 @@ int main(void)
         cmocka_unit_test(entries_are_named_anew_and_fit_the_clients_schema),
         cmocka_unit_test(an_errors_code_is_that_of_the_clients_era),
         cmocka_unit_test(pages_to_open_become_a_round_of_questions),
+        cmocka_unit_test(who_asks_is_said_before_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
