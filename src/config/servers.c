@@ -156,8 +156,10 @@ static bool name_char(char c, bool first)
     return c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (!first && c >= '0' && c <= '9');
 }
 
-/* A variable at this place: ${NAME} or ${NAME:-text}. Anything else is text, as it is for other clients. */
-static bool variable_at(const char *z, struct variable *ret)
+/* A variable at this place: ${NAME} or ${NAME:-text}. Anything else is text, as it is for other clients.
+ * *brace is the first "}" from where that was last asked (NULL: nowhere yet), so that it is not looked for
+ * from each "${". */
+static bool variable_at(const char *z, const char **brace, struct variable *ret)
 {
     if (z[0] != '$' || z[1] != '{')
         return false;
@@ -168,12 +170,14 @@ static bool variable_at(const char *z, struct variable *ret)
         return false;
     *ret = (struct variable){.name = {z + 2, i - 2}};
     if (z[i] == ':' && z[i + 1] == '-') {
-        const char *from = z + i + 2, *end = strchr(from, '}');
-        if (!end)
+        const char *from = z + i + 2;
+        if (!*brace || *brace < from)
+            *brace = from + strcspn(from, "}");
+        if (!**brace)
             return false;
         ret->has_fallback = true;
-        ret->fallback = (struct al_str){from, (size_t)(end - from)};
-        i = (size_t)(end - z);
+        ret->fallback = (struct al_str){from, (size_t)(*brace - from)};
+        i = (size_t)(*brace - z);
     }
     ret->len = i + 1;
     return z[i] == '}';
@@ -187,6 +191,7 @@ static bool escaped_at(const char *z)
 
 int al_server_expand(const char *text, struct al_buf *out, struct al_err *err)
 {
+    const char *brace = NULL;
     for (const char *z = text; *z;) {
         struct variable v;
         if (escaped_at(z)) {
@@ -194,7 +199,7 @@ int al_server_expand(const char *text, struct al_buf *out, struct al_err *err)
             z += 3;
             continue;
         }
-        if (!variable_at(z, &v)) {
+        if (!variable_at(z, &brace, &v)) {
             al_buf_addc(out, *z++);
             continue;
         }
@@ -217,13 +222,14 @@ int al_server_expand(const char *text, struct al_buf *out, struct al_err *err)
 
 void al_server_variables(const char *text, struct al_buf *out)
 {
-    for (const char *z = text; *z;) {
+    const char *brace = NULL;
+    for (const char *z = text; *z && !al_buf_failed(out);) {
         struct variable v;
         if (escaped_at(z)) {
             z += 3;
             continue;
         }
-        if (!variable_at(z, &v)) {
+        if (!variable_at(z, &brace, &v)) {
             z++;
             continue;
         }

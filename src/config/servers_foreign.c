@@ -20,6 +20,8 @@ struct foreign {
     struct al_servers *add_to;
     struct al_buf *notices;
     struct al_buf what; /* why the present entry cannot be used; empty: it can */
+    const char
+        *brace; /* of the text being translated: its first "}" from where that was last asked, or its end */
 };
 
 static void note(struct foreign *f, struct al_str name, struct al_str what)
@@ -32,11 +34,13 @@ static void note(struct foreign *f, struct al_str name, struct al_str what)
 
 /* --- how they write variables --- */
 
-/* The text between the braces that begin at z + skip; n 0: there is no end. */
-static struct al_str within(const char *z, size_t skip)
+/* The text from z to the next "}", which is looked for once, not from each opening brace; n 0: there is none.
+ */
+static struct al_str within(struct foreign *f, const char *z)
 {
-    const char *end = strchr(z + skip, '}');
-    return (struct al_str){z + skip, end ? (size_t)(end - z) - skip : 0};
+    if (!f->brace || f->brace < z)
+        f->brace = z + strcspn(z, "}");
+    return (struct al_str){z, *f->brace ? (size_t)(f->brace - z) : 0};
 }
 
 static bool is_name(struct al_str s)
@@ -65,7 +69,7 @@ static size_t editor_variable(struct foreign *f, const char *z, struct al_buf *o
     static const struct {
         const char *name, *stands_for;
     } known[] = {{"workspaceFolder", "."}, {"userHome", "${HOME}"}, {"pathSeparator", "/"}, {"/", "/"}};
-    struct al_str inner = within(z, 2), env = {inner.p + 4, inner.n - 4};
+    struct al_str inner = within(f, z + 2), env = {inner.p + 4, inner.n - 4};
     size_t len = inner.n + 3;
     if (inner.n == 0) {
         al_buf_addc(out, *z);
@@ -91,8 +95,8 @@ static size_t editor_variable(struct foreign *f, const char *z, struct al_buf *o
 /* {env:NAME} and {file:…} of opencode. */
 static size_t opencode_variable(struct foreign *f, const char *z, struct al_buf *out)
 {
-    struct al_str env = within(z, 5);
     bool is_env = strncmp(z, "{env:", 5) == 0, is_file = strncmp(z, "{file:", 6) == 0;
+    struct al_str env = is_env || is_file ? within(f, z + 5) : (struct al_str){0};
     if (is_env && is_name(env)) {
         al_buf_addf(out, "${%.*s}", AL_FMT(env));
         return env.n + 6;
@@ -106,6 +110,7 @@ static size_t opencode_variable(struct foreign *f, const char *z, struct al_buf 
 static void translate(struct foreign *f, char **text)
 {
     struct al_buf out = AL_BUF_INIT(AL_SERVERS_MAX_FILE);
+    f->brace = NULL;
     for (const char *z = *text; *z;) {
         bool dollar = z[0] == '$' && z[1] == '{';
         if (dollar && f->dialect == DIALECT_MCP_SERVERS) {

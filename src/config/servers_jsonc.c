@@ -17,7 +17,7 @@ static size_t skip_string(struct al_str s, size_t i)
     return i < s.n ? i + 1 : s.n;
 }
 
-/* Just behind the comment that begins at i, or i. */
+/* Just behind the comment that begins at i, or i; the end of the text when a comment has no end. */
 static size_t skip_comment(struct al_str s, size_t i)
 {
     if (s.n - i < 2 || s.p[i] != '/')
@@ -30,7 +30,13 @@ static size_t skip_comment(struct al_str s, size_t i)
     if (s.p[i + 1] != '*')
         return i;
     ptrdiff_t end = al_str_find((struct al_str){s.p + i + 2, s.n - i - 2}, AL_STR("*/"));
-    return end < 0 ? i : i + 2 + (size_t)end + 2;
+    return end < 0 ? s.n : i + 2 + (size_t)end + 2;
+}
+
+/* Whether the comment that ends at `end`, the end of the text, lacks its own. */
+static bool is_open(struct al_str s, size_t i, size_t end)
+{
+    return s.p[i + 1] == '*' && (end - i < 4 || memcmp(s.p + end - 2, "*/", 2) != 0);
 }
 
 static bool is_space(char c)
@@ -49,6 +55,9 @@ void al_jsonc_plain(struct al_str text, struct al_buf *out)
     for (size_t i = 0; i < text.n;) {
         char c = text.p[i];
         size_t end = skip_comment(text, i);
+        if (end == text.n && end > i && is_open(text, i, end))
+            return; /* it stays, for the reader to refuse; searched again at each "/" it would take for ever
+                     */
         if (end > i) {
             for (; i < end; i++)
                 to[i] = text.p[i] == '\n' || text.p[i] == '\r' ? text.p[i] : ' ';

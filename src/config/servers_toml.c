@@ -13,6 +13,7 @@
 
 #define MAX_DEPTH 32
 #define MAX_STATEMENTS 100000
+#define MAX_AGAIN (2 * (size_t)AL_SERVERS_MAX_FILE)
 
 struct toml {
     struct al_arena *a;
@@ -24,6 +25,7 @@ struct toml {
     struct al_toml_span head;
     struct al_toml_span *spans;
     size_t n_spans, cap;
+    size_t n_again; /* bytes read once more after a statement that was not understood */
     char why[160];
 };
 
@@ -238,6 +240,16 @@ static struct al_json *new_node(struct toml *t, enum al_json_type type)
     return v;
 }
 
+/* Behind `last`, the parent's last member so far; NULL: it has none. */
+static void append_behind(struct al_json *parent, struct al_json *last, struct al_json *child)
+{
+    if (last)
+        last->next = child;
+    else
+        parent->child = child;
+    parent->n++;
+}
+
 static void append(struct al_json *parent, struct al_json *child)
 {
     const struct al_json **at = &parent->child;
@@ -292,6 +304,7 @@ static bool value(struct toml *t, unsigned depth, struct al_json **ret);
 
 static bool array(struct toml *t, unsigned depth, struct al_json *v)
 {
+    struct al_json *last = NULL;
     for (t->i++;;) {
         struct al_json *e;
         skip_all(t);
@@ -303,7 +316,8 @@ static bool array(struct toml *t, unsigned depth, struct al_json *v)
             return fault(t, "an array is too long");
         if (!value(t, depth + 1, &e))
             return false;
-        append(v, e);
+        append_behind(v, last, e);
+        last = e;
         skip_all(t);
         if (peek(t) == ',')
             t->i++;
@@ -480,6 +494,13 @@ static int statement(struct toml *t, struct al_err *err)
         /* What follows belongs to a table that we do not know. */
         t->head = (struct al_toml_span){.path = {AL_STR("?")}, .n_path = 1};
         t->table = NULL;
+    }
+    /* A file of nothing but such statements, each of which ends far below, would be read many times over. */
+    t->n_again += t->i - at;
+    if (t->n_again > MAX_AGAIN) {
+        t->why[0] = 0;
+        fault(t, "there is too much that is no TOML");
+        return fail_at(t, at, err);
     }
     t->why[0] = 0;
     t->i = at;

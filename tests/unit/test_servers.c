@@ -410,6 +410,61 @@ static void rules_are_edited(void **state)
     assert_string_equal(c.p, "{\n  \"schemaVersion\": 1,\n  \"mcp\": {\n    \"servers\": {\n    }\n  }\n}\n");
 }
 
+/* head, then `piece` until there is a MiB, then tail. */
+static char *repeated(const char *head, const char *piece, const char *tail)
+{
+    struct al_buf b = AL_BUF_INIT(4u << 20);
+    al_buf_adds(&b, head);
+    while (b.n < 1u << 20)
+        al_buf_adds(&b, piece);
+    al_buf_adds(&b, tail);
+    return al_buf_take(&b);
+}
+
+/* Each of these would be gone through from each of its pieces on: the limit of time of a test is far below
+ * that. */
+static void what_has_no_end_is_read_once(void **state)
+{
+    (void)state;
+    static const struct {
+        enum al_servers_shape shape;
+        const char *head, *piece, *tail;
+    } cases[] = {
+        {AL_SERVERS_ANY_JSON, "{\"mcpServers\":{}}\n", "/* ", ""},
+        {AL_SERVERS_ANY_JSON, "{\"mcpServers\":{\"a\":{\"command\":\"x", "${", "\"}}}"},
+        {AL_SERVERS_ANY_JSON, "{\"mcpServers\":{\"a\":{\"command\":\"x", "${x:-", "\"}}}"},
+        {AL_SERVERS_ANY_JSON, "{\"mcp\":{\"a\":{\"command\":[\"x", "{env:", "\"]}}}"},
+        {AL_SERVERS_ANY_JSON, "{\"mcp\":{\"a\":{\"command\":[\"x", "{env:", "}\"]}}}"},
+        {AL_SERVERS_CODEX_TOML, "",
+         "a=['0123456789012345678901234567890123456789012345678901234567890123456789',\n", ""},
+        {AL_SERVERS_CODEX_TOML, "[mcp_servers.a]\ncommand='x'\nargs=[\n", "'',", "]\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct al_servers s = {0};
+        struct al_err err;
+        autobuf struct al_buf out = AL_BUF_INIT(4u << 20);
+        autofree char *text = repeated(cases[i].head, cases[i].piece, cases[i].tail);
+        (void)!al_servers_read(al_str_of(text), cases[i].shape, "the file", &s, NULL, &err);
+        al_servers_free(&s);
+        al_server_variables(text, &out);
+        al_buf_clear(&out);
+        (void)!al_server_expand(text, &out, &err);
+    }
+}
+
+/* The last brace of a text has nothing behind it. */
+static void a_brace_may_end_a_text(void **state)
+{
+    (void)state;
+    struct al_servers s = read_as(
+        AL_SERVERS_ANY_JSON,
+        "{\"mcp\":{\"a\":{\"type\":\"local\",\"command\":[\"x\",\"{\",\"{env:\",\"{env:A\",\"${\"]}}}", "");
+    assert_string_equal(s.v[0].args[0], "{");
+    assert_string_equal(s.v[0].args[1], "{env:");
+    assert_string_equal(s.v[0].args[3], "$${");
+    al_servers_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +477,8 @@ int main(void)
         cmocka_unit_test(json_edits_touch_nothing_else),
         cmocka_unit_test(toml_edits_touch_nothing_else),
         cmocka_unit_test(rules_are_edited),
+        cmocka_unit_test(what_has_no_end_is_read_once),
+        cmocka_unit_test(a_brace_may_end_a_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
