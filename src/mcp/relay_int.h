@@ -28,8 +28,11 @@ struct al_relay_template {
 
 /* A resource that clients want to hear of. */
 #define AL_RELAY_MAX_WATCHED 4096
+#define AL_RELAY_WATCHED_SLOTS 8192 /* a power of 2 */
 struct al_relay_watched {
-    struct al_relay_watched *next;
+    struct al_relay_watched *next, **link;
+    struct al_relay_watched *other; /* in the same slot */
+    uint64_t hash;
     struct al_mcp_relay *relay;
     char *uri;
     size_t server, tried; /* index; how many were asked */
@@ -50,7 +53,8 @@ struct al_relay_ticket {
 
 struct al_relay_server {
     struct al_upstream *upstream;
-    bool settled; /* tools that its catalogue lacks are none that can be called: asked for once */
+    bool watching; /* it is waited for, to be told of what is watched */
+    bool settled;  /* tools that its catalogue lacks are none that can be called: asked for once */
 };
 
 /* Waits for a server; without a relay when that has gone meanwhile. */
@@ -74,7 +78,9 @@ struct al_mcp_relay {
     struct al_relay_template templates[AL_RELAY_TEMPLATES_MAX];
     size_t n_templates;
     struct al_relay_watched *watched;
+    struct al_relay_watched **watched_slots; /* by hash of the URI; NULL: none yet */
     size_t n_watched;
+    uint64_t seed; /* of the hashes: nobody outside can choose URIs of one slot */
     struct al_relay_ticket tickets[AL_RELAY_TICKETS];
     bool started; /* all servers were asked to start */
 };

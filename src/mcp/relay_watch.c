@@ -5,36 +5,72 @@
  */
 #include "mcp/relay_int.h"
 
+#include "base/ident.h"
 #include "base/mem.h"
+
+static uint64_t hash_of(const struct al_mcp_relay *relay, struct al_str uri)
+{
+    uint64_t h = relay->seed;
+    for (size_t i = 0; i < uri.n; i++)
+        h = (h ^ (unsigned char)uri.p[i]) * 1099511628211u; /* FNV-1a … */
+    h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;                /* … whose low bits alone are weak */
+    return h ^ h >> 29;
+}
+
+static struct al_relay_watched **slot_of(const struct al_mcp_relay *relay, uint64_t hash)
+{
+    return &relay->watched_slots[hash & (AL_RELAY_WATCHED_SLOTS - 1)];
+}
 
 static struct al_relay_watched *find_watched(const struct al_mcp_relay *relay, struct al_str uri)
 {
-    struct al_relay_watched *x = relay->watched;
-    while (x && !al_str_is(uri, x->uri))
-        x = x->next;
+    if (!relay->watched_slots)
+        return NULL;
+    uint64_t hash = hash_of(relay, uri);
+    struct al_relay_watched *x = *slot_of(relay, hash);
+    while (x && (x->hash != hash || !al_str_is(uri, x->uri)))
+        x = x->other;
     return x;
 }
 
 static struct al_relay_watched *watched_new(struct al_mcp_relay *relay, struct al_str uri)
 {
     struct al_relay_watched *x = al_xcalloc(1, sizeof *x);
+    if (!relay->watched_slots) {
+        relay->watched_slots = al_xcalloc(AL_RELAY_WATCHED_SLOTS, sizeof(struct al_relay_watched *));
+        al_random(&relay->seed, sizeof relay->seed);
+    }
     x->relay = relay;
     x->uri = al_xdup(uri.p, uri.n);
     x->server = relay->n == 1 ? 0 : al_relay_server_of_uri(relay, uri);
+    x->hash = hash_of(relay, uri);
+    struct al_relay_watched **slot = slot_of(relay, x->hash);
+    x->other = *slot;
+    *slot = x;
     x->next = relay->watched;
+    x->link = &relay->watched;
+    if (x->next)
+        x->next->link = &x->next;
     relay->watched = x;
     relay->n_watched++;
     return x;
 }
 
+static void watched_unlink(struct al_relay_watched *x)
+{
+    struct al_relay_watched **at = slot_of(x->relay, x->hash);
+    while (*at != x)
+        at = &(*at)->other;
+    *at = x->other;
+    *x->link = x->next;
+    if (x->next)
+        x->next->link = x->link;
+    x->relay->n_watched--;
+    x->relay = NULL;
+}
+
 static void watched_free(struct al_relay_watched *x)
 {
-    for (struct al_relay_watched **at = &x->relay->watched; *at; at = &(*at)->next)
-        if (*at == x) {
-            *at = x->next;
-            x->relay->n_watched--;
-            break;
-        }
     free(x->uri);
     free(x);
 }
@@ -80,8 +116,7 @@ static bool is_dropped(struct al_relay_watched *x)
 {
     if (x->relay)
         return false;
-    free(x->uri);
-    free(x);
+    watched_free(x);
     return true;
 }
 
@@ -128,6 +163,7 @@ static void on_server(struct al_relay_wait *wait, const struct al_err *err)
 {
     /* The resource may be unwatched by now: it is found by what it is, not by a pointer. */
     struct al_mcp_relay *relay = wait->relay;
+    wait->server->watching = false;
     for (struct al_relay_watched *x = relay->watched; x && !err; x = x->next)
         if (&relay->servers[x->server] == wait->server && !x->sent && !x->told)
             send(x);
@@ -149,7 +185,11 @@ static void begin(struct al_relay_watched *x)
     struct al_mcp_relay *relay = x->relay;
     if (x->server >= relay->n)
         x->server = 0;
-    al_relay_wait_for(relay, &relay->servers[x->server], NULL, on_server);
+    struct al_relay_server *s = &relay->servers[x->server];
+    if (s->watching)
+        return;
+    s->watching = true;
+    al_relay_wait_for(relay, s, NULL, on_server);
 }
 
 static void nobody_cares(void *ud, const struct al_upstream_answer *a)
@@ -170,18 +210,11 @@ static void end(struct al_relay_watched *x)
             .method = "resources/unsubscribe", .params = al_buf_str(&params), .done = nobody_cares};
         al_upstream_send(s, &r);
     }
-    if (!sent) {
+    watched_unlink(x);
+    if (sent)
+        al_upstream_cancel(sent);
+    else
         watched_free(x);
-        return;
-    }
-    for (struct al_relay_watched **at = &x->relay->watched; *at; at = &(*at)->next)
-        if (*at == x) {
-            *at = x->next;
-            x->relay->n_watched--;
-            break;
-        }
-    x->relay = NULL;
-    al_upstream_cancel(sent);
 }
 
 /* --- all of them --- */
@@ -252,4 +285,6 @@ void al_relay_watch_free(struct al_mcp_relay *relay)
         x->told = false;
         end(x);
     }
+    free(relay->watched_slots);
+    relay->watched_slots = NULL;
 }
