@@ -1,6 +1,8 @@
 #include "base/mem.h"
+#include "os/path.h"
 #include "os/spawn.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -52,7 +54,20 @@ char **al_env_child(void)
         if (eq && name_passes(environ[i], (size_t)(eq - environ[i])))
             env[n++] = al_xstrdup(environ[i]);
     }
+    al_env_clean_path(env, NULL);
     return env;
+}
+
+void al_env_clean_path(char **env, const char *const *avoid)
+{
+    for (; *env; env++) {
+        if (strncmp(*env, "PATH=", 5) != 0)
+            continue;
+        autofree char *path = al_path_for_child(*env + 5, avoid);
+        free(*env);
+        if (asprintf(env, "PATH=%s", path) < 0)
+            abort();
+    }
 }
 
 void al_env_free(char **env)

@@ -45,5 +45,8 @@ int64_t al_path_tree_bytes(int dir_fd);
 char *al_path_find_program(const char *name, const char *const *avoid);
 /* The same in another PATH than that of our environment (NULL: no PATH). */
 char *al_path_find_program_in(const char *path, const char *name, const char *const *avoid);
+/* A PATH as a child may have it: without entries that are empty, relative, or inside one of `avoid`. malloc'ed, and never
+ * empty. */
+char *al_path_for_child(const char *path, const char *const *avoid);
 
 #endif

@@ -1,4 +1,5 @@
 /* Where a helper program lies, and whether it may be trusted to be that program. */
+#include "base/buf.h"
 #include "base/mem.h"
 #include "os/path.h"
 
@@ -76,4 +77,27 @@ char *al_path_find_program_in(const char *path, const char *name, const char *co
         path += n + (path[n] == ':');
     }
     return NULL;
+}
+
+static bool may_search(const char *dir, const char *const *avoid)
+{
+    autofree char *real = realpath(dir, NULL);
+    return dir[0] == '/' && !avoided(dir, avoid) && !(real && avoided(real, avoid));
+}
+
+char *al_path_for_child(const char *path, const char *const *avoid)
+{
+    autobuf struct al_buf out = AL_BUF_INIT(strlen(path) + 1);
+    while (*path) {
+        size_t n = strcspn(path, ":");
+        autofree char *dir = al_xdup(path, n);
+        if (may_search(dir, avoid)) {
+            if (out.n)
+                al_buf_addc(&out, ':');
+            al_buf_adds(&out, dir);
+        }
+        path += n + (path[n] == ':');
+    }
+    /* An empty PATH is the current folder to those who search it. */
+    return out.n ? al_buf_take(&out) : al_xstrdup("/usr/local/bin:/usr/bin:/bin");
 }

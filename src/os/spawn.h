@@ -48,9 +48,13 @@ int al_pidfd_open(pid_t pid);             /* fd or -errno */
 int al_self_open(void);
 int al_self_fd(void);
 
-/* The environment of tool children: PATH HOME USER LANG LC_* TERM TMPDIR XDG_* and proxy and CA variables of
+/* The environment of tool children: PATH (its absolute entries) HOME USER LANG LC_* TERM TMPDIR XDG_* and proxy and CA variables of
  * ours, nothing else. NULL-terminated, malloc'ed with its strings; free with al_env_free. */
 char **al_env_child(void);
+/* Takes what is inside one of `avoid` (NULL-terminated real paths, may be NULL) out of the PATH in it, and what is
+ * relative or empty: a program of a repository must not stand in for one of the computer. (al_env_child has done the
+ * latter.) */
+void al_env_clean_path(char **env, const char *const *avoid);
 void al_env_free(char **env);
 
 #endif

@@ -168,7 +168,10 @@ static char **git_env(struct al_git *g)
         {"GIT_ASKPASS", "/bin/false"},  {"GIT_EDITOR", "/bin/false"},
         {"LC_ALL", "C.UTF-8"},
     };
+    const struct al_workspace *ws = al_core_workspace(g->call->core);
+    const char *avoid[] = {al_workspace_root(ws), NULL};
     struct env e = {.v = al_env_child()};
+    al_env_clean_path(e.v, al_workspace_refused(ws, NULL) ? NULL : avoid);
     while (e.v[e.n])
         e.n++;
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)

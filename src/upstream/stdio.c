@@ -95,6 +95,9 @@ static int make_env(struct al_upstream *s, char ***ret, struct al_err *err)
             env[n++] = al_xstrdup(v);
     }
     env[n] = al_xstrdup(depth);
+    const struct al_workspace *ws = al_core_workspace(al_upstream_core(s));
+    const char *avoid[] = {al_workspace_root(ws), NULL};
+    al_env_clean_path(env, al_workspace_refused(ws, NULL) ? NULL : avoid);
     al_env_free(base);
     al_env_free(own);
     if (r < 0)
@@ -112,15 +115,33 @@ static const char *path_of(char **env)
     return NULL;
 }
 
+/* A folder that is named without a beginning counts from the workspace. Without one the server starts where
+ * no repository can have laid out files for it: a program looks for its configuration and its modules where
+ * it is. */
+static char *folder_of(struct al_upstream *s, const char *cwd)
+{
+    const char *root = al_workspace_root(al_core_workspace(al_upstream_core(s))), *home = getenv("HOME");
+    char *full = NULL;
+    if (cwd && cwd[0] != '/') {
+        if (asprintf(&full, "%s/%s", root, cwd) < 0)
+            abort();
+        return full;
+    }
+    if (cwd || (home && home[0] == '/' && access(home, X_OK) == 0))
+        return al_xstrdup(cwd ? cwd : home);
+    full = al_xstrdup(al_store_db_path(al_core_store(al_upstream_core(s))));
+    char *slash = strrchr(full, '/');
+    if (slash)
+        slash[slash == full] = 0;
+    return full;
+}
+
 static int open_cwd(struct al_upstream *s, int *ret, struct al_err *err)
 {
-    autofree char *cwd = NULL, *full = NULL;
-    const char *root = al_workspace_root(al_core_workspace(al_upstream_core(s)));
+    autofree char *cwd = NULL;
     if (s->config->cwd && expand(s->config->cwd, &cwd, s->config, err) < 0)
         return -1;
-    if (asprintf(&full, "%s%s%s", cwd && cwd[0] == '/' ? "" : root, cwd && cwd[0] != '/' ? "/" : "",
-                 cwd ? cwd : "") < 0)
-        abort();
+    autofree char *full = folder_of(s, cwd);
     *ret = open(full, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (*ret >= 0)
         return 0;

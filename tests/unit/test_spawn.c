@@ -390,6 +390,33 @@ static void the_environment_of_children_holds_no_keys(void **state)
     al_env_free(NULL);
 }
 
+/* A program that lies where a child happens to be, or in a repository, must not be found by its name. */
+static void path_of_children_has_no_doubtful_entries(void **state)
+{
+    (void)state;
+    autofree char *before = al_xstrdup(getenv("PATH"));
+    const char *avoid[] = {"/usr/share", NULL};
+    char *env[] = {al_xstrdup("A=PATH=."), al_xstrdup("PATH=:/bin:.:rel/bin:/usr/share/x:/none/../bin:"),
+                   NULL};
+    al_env_clean_path(env, avoid);
+    assert_string_equal(env[0], "A=PATH=.");
+    assert_string_equal(env[1], "PATH=/bin:/none/../bin");
+    free(env[1]);
+    env[1] = al_xstrdup("PATH=.:/usr/share");
+    al_env_clean_path(env, avoid);
+    assert_string_equal(env[1], "PATH=/usr/local/bin:/usr/bin:/bin");
+    free(env[0]);
+    free(env[1]);
+    setenv("PATH", "./node_modules/.bin:/usr/bin:", 1);
+    char **child = al_env_child();
+    bool found = false;
+    for (char **e = child; *e; e++)
+        found = found || strcmp(*e, "PATH=/usr/bin") == 0;
+    assert_true(found);
+    al_env_free(child);
+    setenv("PATH", before, 1);
+}
+
 static int child_mode(int argc, char **argv)
 {
     if (strcmp(argv[1], "__report") == 0)
@@ -426,6 +453,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_death_signal_follows_a_killed_parent),
         cmocka_unit_test(a_thousand_in_sequence_leave_nothing),
         cmocka_unit_test(the_environment_of_children_holds_no_keys),
+        cmocka_unit_test(path_of_children_has_no_doubtful_entries),
     };
     al_self_open();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -289,16 +289,30 @@ static void failures_of_tools_are_told(void **state)
     stop_rig();
 }
 
-static void its_environment_is_its_own(void **state)
+static void starts_in(struct core_world *w, const char *cwd, const char *where)
 {
-    struct core_world *w = *state;
     autofree char *want = NULL;
-    setenv("SECRET_KEY", "s3cret", 1);
     start_rig(w, NULL, false);
-    assert_true(asprintf(&want, "{\"depth\":\"1\",\"own\":\"mine\",\"secret\":\"\",\"cwd\":\"%s\"}", w->ws) >
+    rig.server.cwd = (char *)cwd;
+    assert_true(asprintf(&want, "{\"depth\":\"1\",\"own\":\"mine\",\"secret\":\"\",\"cwd\":\"%s\"}", where) >
                 0);
     answers_ok("env", "{}", want);
     stop_rig();
+}
+
+/* Where a repository has laid out files for it a server starts only when it was told to. */
+static void its_environment_is_its_own(void **state)
+{
+    struct core_world *w = *state;
+    autofree char *home = al_xstrdup(getenv("HOME"));
+    setenv("SECRET_KEY", "s3cret", 1);
+    setenv("HOME", "/usr", 1);
+    starts_in(w, NULL, "/usr");
+    starts_in(w, ".", w->ws);
+    starts_in(w, "/usr/..", "/");
+    setenv("HOME", "/no/such/home", 1);
+    starts_in(w, NULL, w->state);
+    setenv("HOME", home, 1);
     unsetenv("SECRET_KEY");
 }
 
@@ -568,7 +582,8 @@ static void a_program_of_the_workspace_is_not_found_by_its_name(void **state)
     struct core_answer a = ask("echo", "{}");
     assert_int_equal(a.code, AL_UPSTREAM_UNAVAILABLE);
     assert_non_null(strstr(a.msg, "there is no program"));
-    rig.server.command = (char *)"./fakeprog"; /* a path was written by a person */
+    rig.server.command = (char *)"./fakeprog"; /* a path was written by a person, and so was its folder */
+    rig.server.cwd = (char *)".";
     answers_ok("echo", "{}", "{}");
     stop_rig();
 }
