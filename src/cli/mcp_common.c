@@ -16,6 +16,7 @@
 
 #define MAX_FILE (32u << 20)
 #define MAX_ALLOW_RULES 200
+#define MAX_PATTERN 4096
 
 /* --- this program --- */
 
@@ -317,16 +318,25 @@ struct counting {
     const struct al_server *s;
     struct al_tool_counts *c;
     struct al_server *allow_in; /* rules for tools that only read go here; NULL: none */
+    size_t max_rules;
 };
 
-static void allow_tool(struct al_server *to, const char *tool)
+/* The rule is for this tool alone: what the server offers later asks. */
+static void allow_tool(const struct counting *k, const char *tool)
 {
-    autofree char *pattern = al_xstrdup(tool);
-    for (char *c = pattern; *c; c++)
-        if (strchr("*[]\\", *c))
-            *c = '?';
-    if (to->n_rules < MAX_ALLOW_RULES && *pattern)
-        al_server_add_rule(to, pattern, AL_POLICY_ALLOW);
+    autobuf struct al_buf pattern = AL_BUF_INIT(MAX_PATTERN);
+    al_server_exact_pattern(al_str_of(tool), &pattern);
+    al_buf_addc(&pattern, 0);
+    if (k->allow_in->n_rules < k->max_rules && *tool && !al_buf_failed(&pattern))
+        al_server_add_rule(k->allow_in, pattern.p, AL_POLICY_ALLOW);
+}
+
+static bool propose_tool(void *ud, const struct al_catalog_tool *t)
+{
+    struct counting *k = ud;
+    if (al_tool_reads_only(t) && al_server_policy(k->s, al_str_of(t->tool)) != AL_POLICY_DENY)
+        allow_tool(k, t->tool);
+    return true;
 }
 
 static bool count_tool(void *ud, const struct al_catalog_tool *t)
@@ -334,13 +344,8 @@ static bool count_tool(void *ud, const struct al_catalog_tool *t)
     struct counting *k = ud;
     struct al_tool_counts *c = k->c;
     enum al_tool_policy p = al_server_policy(k->s, al_str_of(t->tool));
-    bool reads = al_tool_reads_only(t);
-    if (reads && p != AL_POLICY_DENY && k->allow_in) {
-        allow_tool(k->allow_in, t->tool);
-        p = AL_POLICY_ALLOW;
-    }
     c->tools++;
-    c->read_only += reads;
+    c->read_only += al_tool_reads_only(t);
     c->changed += t->changed;
     c->allow += p == AL_POLICY_ALLOW && !t->changed;
     c->ask += p == AL_POLICY_ASK || (p == AL_POLICY_ALLOW && t->changed);
@@ -358,12 +363,14 @@ int al_count_tools(struct al_app *app, const struct al_server *s, struct al_tool
     return al_catalog_each(app->store, s->name, count_tool, &k, err);
 }
 
+/* What is counted is what the rules, once they stand there, really do. */
 int al_propose_policy(struct al_app *app, struct al_server *s, struct al_tool_counts *ret, struct al_err *err)
 {
     struct al_server allow = {0};
-    struct counting k = {.s = s, .c = ret, .allow_in = &allow};
-    *ret = (struct al_tool_counts){0};
-    int r = al_catalog_each(app->store, s->name, count_tool, &k, err);
+    size_t room = AL_SERVER_RULES_MAX - s->n_rules;
+    struct counting k = {
+        .s = s, .allow_in = &allow, .max_rules = room < MAX_ALLOW_RULES ? room : MAX_ALLOW_RULES};
+    int r = al_catalog_each(app->store, s->name, propose_tool, &k, err);
     for (size_t i = 0; r == 0 && i < s->n_rules; i++)
         al_server_add_rule(&allow, s->rules[i].pattern, s->rules[i].policy);
     if (r == 0) {
@@ -377,7 +384,7 @@ int al_propose_policy(struct al_app *app, struct al_server *s, struct al_tool_co
     for (size_t i = 0; i < allow.n_rules; i++)
         free(allow.rules[i].pattern);
     free(allow.rules);
-    return r;
+    return r < 0 ? r : al_count_tools(app, s, ret, err);
 }
 
 int al_say_servers(struct al_app *app, struct al_buf *out, struct al_jw *w, struct al_err *err)

@@ -42,6 +42,37 @@ void al_take_say(const struct al_take *t, struct al_buf *out)
 
 /* --- the proposal --- */
 
+static bool has_rule(const struct al_server *s, const char *pattern)
+{
+    for (size_t i = 0; i < s->n_rules; i++)
+        if (strcmp(s->rules[i].pattern, pattern) == 0)
+            return true;
+    return false;
+}
+
+/* What a person has decided here comes before what the file says. */
+static int put_own_rules_first(struct al_server *s, const struct al_server *have, struct al_err *err)
+{
+    struct al_server theirs = {.rules = s->rules, .n_rules = s->n_rules};
+    bool fits = true;
+    s->rules = NULL;
+    s->n_rules = 0;
+    for (size_t i = 0; have && i < have->n_rules; i++)
+        al_server_add_rule(s, have->rules[i].pattern, have->rules[i].policy);
+    for (size_t i = 0; i < theirs.n_rules; i++) {
+        if (!has_rule(s, theirs.rules[i].pattern)) {
+            fits &= s->n_rules < AL_SERVER_RULES_MAX;
+            al_server_add_rule(s, theirs.rules[i].pattern, theirs.rules[i].policy);
+        }
+        free(theirs.rules[i].pattern);
+    }
+    free(theirs.rules);
+    if (!fits)
+        return al_fail(err, AL_CONFIG_INVALID, "%s: your rules for it and those of the file are more than %d",
+                       s->name, AL_SERVER_RULES_MAX);
+    return 0;
+}
+
 static int choose(struct al_app *app, struct al_takeover *t, const char *imported_file, struct al_err *err)
 {
     const struct al_servers *own = al_config_servers(app->config);
@@ -51,9 +82,8 @@ static int choose(struct al_app *app, struct al_takeover *t, const char *importe
         if (al_servers_add(&t->chosen, t->v[i].s, err) < 0)
             return -1;
         struct al_server *s = &t->chosen.v[t->chosen.n - 1];
-        const struct al_server *have = al_servers_find(own, al_str_of(s->name));
-        for (size_t k = 0; have && k < have->n_rules; k++)
-            al_server_add_rule(s, have->rules[k].pattern, have->rules[k].policy);
+        if (put_own_rules_first(s, al_servers_find(own, al_str_of(s->name)), err) < 0)
+            return -1;
         if (!imported_file)
             continue;
         free(s->imported_file);

@@ -136,6 +136,15 @@ enum al_tool_policy al_server_policy(const struct al_server *s, struct al_str to
     return AL_POLICY_ASK;
 }
 
+void al_server_exact_pattern(struct al_str tool, struct al_buf *out)
+{
+    for (size_t i = 0; i < tool.n; i++) {
+        if (memchr("*?[]\\,", tool.p[i], 6))
+            al_buf_addc(out, '\\');
+        al_buf_addc(out, tool.p[i]);
+    }
+}
+
 const char *al_tool_policy_name(enum al_tool_policy p)
 {
     static const char *const names[] = {

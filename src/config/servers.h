@@ -19,7 +19,7 @@ enum al_tool_policy {
 };
 
 struct al_server_rule {
-    char *pattern; /* shell-style, over the server's own tool name */
+    char *pattern; /* shell-style, over the server's own tool name; a backslash takes a character as it is */
     enum al_tool_policy policy;
 };
 
@@ -33,7 +33,7 @@ struct al_server {
     char *command;         /* stdio; as written: a name for PATH, or a path */
     char **args;           /* NULL-terminated; may be NULL */
     char **env;            /* "NAME=value", unexpanded, NULL-terminated; may be NULL */
-    char *cwd;             /* may be NULL: the workspace */
+    char *cwd;             /* may be NULL: the home folder; relative: from the workspace */
     char *url;             /* http */
     char **headers;        /* "Name: value", unexpanded, NULL-terminated; may be NULL */
     bool disabled;
@@ -58,6 +58,8 @@ const struct al_server *al_servers_find(const struct al_servers *s, struct al_st
 /* Appends a copy; CONFIG_INVALID when the name is there already or there are too many. */
 int al_servers_add(struct al_servers *s, const struct al_server *server, struct al_err *err) AL_MUST_CHECK;
 void al_server_add_rule(struct al_server *s, const char *pattern, enum al_tool_policy policy); /* the last */
+/* The pattern that matches this tool and no other: * ? [ ] \ and , have a backslash before them. */
+void al_server_exact_pattern(struct al_str tool, struct al_buf *out);
 
 enum al_servers_shape {
     AL_SERVERS_OURS,        /* {"mcp":{"servers":{…}}}: strict, CONFIG_INVALID with file, line and nearest key */

@@ -235,20 +235,23 @@ static void set_limits(struct al_server *s, const struct al_json *obj, enum dial
         s->disabled = true;
 }
 
-/* Characters that a pattern gives a meaning are matched by "?". */
-static void rule_for(struct al_server *s, struct al_str tool, enum al_tool_policy policy)
+static void rule_for(struct foreign *f, struct al_server *s, struct al_str pattern,
+                     enum al_tool_policy policy)
 {
-    autofree char *pattern = al_xdup(tool.p, tool.n);
-    if (tool.n == 0 || memchr(tool.p, 0, tool.n))
+    autobuf struct al_buf exact = AL_BUF_INIT(AL_SERVERS_MAX_FILE);
+    if (pattern.n == 0 || memchr(pattern.p, 0, pattern.n))
         return;
-    for (char *c = pattern; *c; c++)
-        if (strchr("*[]\\", *c))
-            *c = '?';
-    al_server_add_rule(s, pattern, policy);
+    /* One rule too few might open what is switched off there. */
+    if (s->n_rules == AL_SERVER_RULES_MAX && !f->what.n)
+        al_buf_addf(&f->what, "it switches more than %d tools on or off by name", AL_SERVER_RULES_MAX);
+    al_server_exact_pattern(pattern, &exact);
+    al_buf_addc(&exact, 0);
+    if (!al_buf_failed(&exact))
+        al_server_add_rule(s, exact.p, policy);
 }
 
 /* What a person has switched off there stays off here. */
-static void set_tool_lists(struct al_server *s, const struct al_json *obj)
+static void set_tool_lists(struct foreign *f, struct al_server *s, const struct al_json *obj)
 {
     static const char *const off[] = {"excludeTools", "disabled_tools", "disabledTools"},
                              *const only[] = {"includeTools", "enabled_tools"};
@@ -257,7 +260,7 @@ static void set_tool_lists(struct al_server *s, const struct al_json *obj)
         al_json_each(v, list && list->type == AL_JSON_ARRAY ? list : NULL)
         {
             if (al_json_is_string(v))
-                rule_for(s, v->str, AL_POLICY_DENY);
+                rule_for(f, s, v->str, AL_POLICY_DENY);
         }
     }
     for (size_t i = 0; i < sizeof only / sizeof *only; i++) {
@@ -267,8 +270,10 @@ static void set_tool_lists(struct al_server *s, const struct al_json *obj)
         al_json_each(v, list)
         {
             if (al_json_is_string(v))
-                rule_for(s, v->str, AL_POLICY_ASK);
+                rule_for(f, s, v->str, AL_POLICY_ASK);
         }
+        if (s->n_rules == AL_SERVER_RULES_MAX)
+            rule_for(f, s, AL_STR("*"), AL_POLICY_DENY);
         al_server_add_rule(s, "*", AL_POLICY_DENY);
     }
 }
@@ -364,7 +369,7 @@ static bool read_entry(struct foreign *f, const struct al_json *obj, struct al_s
             return false;
     }
     set_limits(s, obj, f->dialect);
-    set_tool_lists(s, obj);
+    set_tool_lists(f, s, obj);
     translate_all(f, s);
     if (f->dialect == DIALECT_CODEX)
         codex_variables(s, obj);

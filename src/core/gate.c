@@ -1,6 +1,8 @@
 #include "core/gate.h"
 
 #include "base/buf.h"
+#include "base/text.h"
+#include "config/servers.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -83,16 +85,37 @@ static int fail_approval(const struct al_gate_query *q, const char *tool_name, s
                    uses, flag, flag, scratch);
 }
 
-/* A word that a shell takes as it stands: what it would take for more becomes `?`, which matches it as a
- * pattern. */
-static void add_pattern(struct al_buf *out, const char *text)
+/* Whether a shell takes it as one word as it stands. */
+static bool is_plain(const char *word)
 {
-    for (const char *c = text; *c; c++) {
-        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
-                     strchr("_-./:@", *c);
-        al_buf_addc(out, plain ? *c : '?');
+    size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@");
+    return n > 0 && word[n] == 0;
+}
+
+/* A text within single quotes of a shell. */
+static void add_quoted(struct al_buf *out, struct al_str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '\'')
+            al_buf_adds(out, "'\\'");
+        al_buf_addc(out, text.p[i]);
     }
-    al_buf_addc(out, 0);
+}
+
+/* The name as a person can paste it, within single quotes, exact as a pattern or as it is. False when it has
+ * characters that cannot be seen: what is shown in their place would be another name. */
+static bool add_name(struct al_buf *out, const char *name, bool pattern)
+{
+    autobuf struct al_buf seen = AL_BUF_INIT(4096), exact = AL_BUF_INIT(4096);
+    al_text_visible(&seen, al_str_of(name), false);
+    if (al_buf_failed(&seen) || !al_str_is(al_buf_str(&seen), name))
+        return false;
+    if (pattern)
+        al_server_exact_pattern(al_str_of(name), &exact);
+    else
+        al_buf_adds(&exact, name);
+    add_quoted(out, al_buf_str(&exact));
+    return !al_buf_failed(&exact) && !al_buf_failed(out);
 }
 
 static int fail_denied(const struct al_gate_query *q, const char *tool_name, struct al_err *err)
@@ -105,30 +128,33 @@ static int fail_denied(const struct al_gate_query *q, const char *tool_name, str
 static int fail_changed(const struct al_gate_query *q, const char *tool_name, struct al_err *err)
 {
     autobuf struct al_buf server = AL_BUF_INIT(256);
-    add_pattern(&server, q->server);
+    bool shown = add_name(&server, q->server, false);
     al_fail(err, AL_APPROVAL_REQUIRED,
             "%s is described otherwise than when it was first used, so that what allowed it does not count",
             tool_name);
-    return al_hint(err, "a person reviews the difference with `alisio mcp review %s`",
-                   al_buf_failed(&server) ? "SERVER" : server.p);
+    if (!shown)
+        return al_hint(err, "a person reviews the difference with `alisio mcp review SERVER`");
+    const char *quote = is_plain(q->server) ? "" : "'";
+    return al_hint(err, "a person reviews the difference with `alisio mcp review %s%.*s%s`", quote,
+                   AL_FMT(al_buf_str(&server)), quote);
 }
 
-/* Only what a person can do: the pattern is quoted, so that it can be pasted whatever the server calls its
- * tools. */
+/* Only what a person can do: the pattern is that of this tool alone, and quoted, so that it can be pasted
+ * whatever the server calls its tools. */
 static int fail_ask(const struct al_gate_query *q, const char *tool_name, struct al_err *err)
 {
     autobuf struct al_buf server = AL_BUF_INIT(80), tool = AL_BUF_INIT(140);
-    add_pattern(&server, q->server);
-    add_pattern(&tool, q->server_tool);
     al_fail(err, AL_APPROVAL_REQUIRED, "%s belongs to the MCP server %s, and was not approved", tool_name,
             q->server);
-    if (al_buf_failed(&server) || al_buf_failed(&tool))
+    if (!add_name(&server, q->server, false) || !add_name(&tool, q->server_tool, true))
         return al_hint(err, "a person allows tools with `alisio mcp allow SERVER 'PATTERN'`");
     const char *uses = q->can_ask && q->origin == AL_ORIGIN_SCRIPT ? "name it in `uses`, or " : "";
-    return al_hint(
-        err,
-        "%sa person allows it with `alisio mcp allow %s '%s'`, or starts alisio with '--allow-mcp=%s.%s'",
-        uses, server.p, tool.p, server.p, tool.p);
+    const char *quote = is_plain(q->server) ? "" : "'";
+    return al_hint(err,
+                   "%sa person allows it with `alisio mcp allow %s%.*s%s '%.*s'`, or starts alisio with "
+                   "'--allow-mcp=%.*s.%.*s'",
+                   uses, quote, AL_FMT(al_buf_str(&server)), quote, AL_FMT(al_buf_str(&tool)),
+                   AL_FMT(al_buf_str(&server)), AL_FMT(al_buf_str(&tool)));
 }
 
 /* Tools of a server: its policy is the flag. What was granted was the definition of then. */

@@ -41,6 +41,31 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   return { server: { command: node, args: [path] }, describe: (z) => writeFileSync(text, z) };
 }
 
+// A server that offers what a file says at the time.
+function offering(home, tools) {
+  const path = join(home.dir, "offering.mjs"), list = join(home.dir, "tools.json");
+  writeFileSync(
+    path,
+    `import { createInterface } from "node:readline";
+import { readFileSync } from "node:fs";
+const say = (m) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...m }) + "\\n");
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  if (method === "initialize") say({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "o", version: "1" } } });
+  else if (method === "tools/list") say({ id, result: { tools: JSON.parse(readFileSync(${JSON.stringify(list)}, "utf8")) } });
+  else if (method === "tools/call") say({ id, result: { content: [{ type: "text", text: "ran " + params.name }] } });
+  else say({ id, error: { code: -32601, message: "no" } });
+});
+`,
+  );
+  const offer = (all) =>
+    writeFileSync(list, JSON.stringify(all.map((t) => ({ description: "x", inputSchema: { type: "object" }, ...t }))));
+  offer(tools);
+  return { server: { command: node, args: [path] }, offer };
+}
+const reads = (name, more = {}) => ({ name, annotations: { readOnlyHint: true }, ...more });
+
 test("a list starts nothing and says what is configured", () => {
   const home = place({ a: { command: "/nonexistent", tools: { "get_*": "allow" } }, b: { url: "https://b.example/mcp" } });
   const { json, stderr } = runJson(home, ["mcp", "list"]);
@@ -202,6 +227,19 @@ test("an import that has nothing new says so; a change of the file is reported, 
   assert.equal(home.read().mcp.servers.s.tools.echo, "deny");
   writeFileSync(join(home.workspace, "f.json"), "{}");
   assert.equal(runJson(home, ["mcp", "list"]).json.structured.servers[0].imported, "gone");
+  home.remove();
+});
+
+test("what is proposed for a tool is for that tool alone, whatever it is called", () => {
+  const home = place(null);
+  const { server, offer } = offering(home, [reads("***"), reads("?????"), reads("[a-z]x"), { name: "drop!" }]);
+  writeFileSync(join(home.workspace, "f.json"), JSON.stringify({ mcpServers: { o: server } }));
+  assert.match(run(home, ["mcp", "import", "f.json", "--yes"]).stdout, /\n {2}o: 4 tools; allow 3, ask for 1\n/);
+  assert.deepEqual(home.read().mcp.servers.o.tools, { "\\*\\*\\*": "allow", "\\?\\?\\?\\?\\?": "allow", "\\[a-z\\]x": "allow" });
+  offer([reads("***"), { name: "wires" }, { name: "ax" }]);
+  run(home, ["mcp", "doctor"]);
+  const by = Object.fromEntries(runJson(home, ["mcp", "tools"]).json.structured.tools.map((t) => [t.tool, t.policy]));
+  assert.deepEqual(by, { "***": "allow", ax: "ask", wires: "ask" });
   home.remove();
 });
 

@@ -184,14 +184,19 @@ static void a_hint_can_be_pasted_whatever_a_tool_is_called(void **state)
     struct al_gate_query q = {
         .effect = AL_EFFECT_EXTERNAL, .origin = AL_ORIGIN_SCRIPT, .gate = AL_GATE_ASK, .server = "s"};
     struct al_err err;
-    q.server_tool = "x'; rm -rf ~; echo '$(id)`id`\\\n*";
+    q.server_tool = "x'; rm -rf ~; echo '$(id)`id`\\*";
     assert_int_equal(al_gate_decide(&p, &q, "mcp_s_x", &err), -1);
-    const char *pattern = strstr(err.hint, "alisio mcp allow s 'x");
-    assert_non_null(pattern);
-    pattern = strchr(pattern, '\'') + 1;
-    size_t n = strspn(pattern, "abcdefghijklmnopqrstuvwxyz-?");
-    assert_int_equal(n, strlen(q.server_tool));
-    assert_int_equal(pattern[n], '\'');
+    assert_non_null(
+        strstr(err.hint, "alisio mcp allow s 'x'\\''; rm -rf ~; echo '\\''$(id)`id`\\\\\\*'`, or"));
+    q.server_tool = "get_*";
+    q.server = "two [2]";
+    assert_int_equal(al_gate_decide(&p, &q, "mcp_s_x", &err), -1);
+    assert_non_null(strstr(err.hint, "alisio mcp allow 'two [2]' 'get_\\*'`, or"));
+    assert_non_null(strstr(err.hint, "'--allow-mcp=two [2].get_\\*'"));
+    q.server = "s";
+    q.server_tool = "a\nb";
+    assert_int_equal(al_gate_decide(&p, &q, "mcp_s_x", &err), -1);
+    assert_non_null(strstr(err.hint, "alisio mcp allow SERVER 'PATTERN'"));
     char huge[300];
     memset(huge, 'x', sizeof huge);
     huge[sizeof huge - 1] = 0;

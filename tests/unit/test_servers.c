@@ -410,6 +410,46 @@ static void rules_are_edited(void **state)
     assert_string_equal(c.p, "{\n  \"schemaVersion\": 1,\n  \"mcp\": {\n    \"servers\": {\n    }\n  }\n}\n");
 }
 
+static void exact_patterns_match_one_name(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"get", "***", "??", "[a-z]", "a\\b", "\\", "a,b", "\u65e5*"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct al_server s = {0};
+        autobuf struct al_buf b = AL_BUF_INIT(64);
+        al_server_exact_pattern(al_str_of(names[i]), &b);
+        al_buf_addc(&b, 0);
+        al_server_add_rule(&s, b.p, AL_POLICY_ALLOW);
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            assert_int_equal(al_server_policy(&s, al_str_of(names[k])) == AL_POLICY_ALLOW, i == k);
+        free(s.rules[0].pattern);
+        free(s.rules);
+    }
+}
+
+/* What is switched off by name stays so, exactly; a list that does not fit is no smaller list. */
+static void lists_of_tools_are_exact_and_whole(void **state)
+{
+    (void)state;
+    struct al_servers s = read_as(AL_SERVERS_ANY_JSON,
+                                  "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"excludeTools\":[\"d*\"],"
+                                  "\"includeTools\":[\"????\"]}}}",
+                                  "");
+    assert_int_equal(al_server_policy(&s.v[0], AL_STR("????")), AL_POLICY_ASK);
+    assert_int_equal(al_server_policy(&s.v[0], AL_STR("wire")), AL_POLICY_DENY);
+    assert_string_equal(s.v[0].rules[0].pattern, "d\\*");
+    al_servers_free(&s);
+    autobuf struct al_buf many = AL_BUF_INIT(1 << 16);
+    al_buf_adds(&many, "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"includeTools\":[\"t\"");
+    for (int i = 1; i < AL_SERVER_RULES_MAX; i++)
+        al_buf_addf(&many, ",\"t%d\"", i);
+    al_buf_adds(&many, "]}}}");
+    al_buf_addc(&many, 0);
+    s = read_as(AL_SERVERS_ANY_JSON, many.p, "a: it switches more than 256 tools on or off by name\n");
+    assert_int_equal(s.n, 0);
+    al_servers_free(&s);
+}
+
 /* head, then `piece` until there is a MiB, then tail. */
 static char *repeated(const char *head, const char *piece, const char *tail)
 {
@@ -477,6 +517,8 @@ int main(void)
         cmocka_unit_test(json_edits_touch_nothing_else),
         cmocka_unit_test(toml_edits_touch_nothing_else),
         cmocka_unit_test(rules_are_edited),
+        cmocka_unit_test(exact_patterns_match_one_name),
+        cmocka_unit_test(lists_of_tools_are_exact_and_whole),
         cmocka_unit_test(what_has_no_end_is_read_once),
         cmocka_unit_test(a_brace_may_end_a_text),
     };
