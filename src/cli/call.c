@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/ask_text.h"
 #include "os/fd.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ struct al_ask_state {
     size_t n;
 };
 
-static void answer(struct al_app *app, bool approved)
+static void answer(struct al_app *app, enum al_approval approval)
 {
     struct al_ask_state *asking = app->asking;
     if (!asking)
@@ -38,7 +39,7 @@ static void answer(struct al_app *app, bool approved)
     app->asking = NULL;
     al_watch_stop(asking->watch);
     free(asking);
-    fn(ud, approved ? AL_APPROVAL_ONCE : AL_APPROVAL_DENY);
+    fn(ud, approval);
 }
 
 static void on_typed(void *ud, int events)
@@ -48,27 +49,28 @@ static void on_typed(void *ud, int events)
     ssize_t n = read(STDIN_FILENO, asking->line + asking->n, sizeof asking->line - asking->n);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
-    const char *end = n > 0 ? memchr(asking->line + asking->n, '\n', (size_t)n) : NULL;
-    asking->n += n > 0 ? (size_t)n : 0;
-    if (n > 0 && !end && asking->n < sizeof asking->line)
+    if (n <= 0) {
+        answer(asking->app, AL_APPROVAL_NONE);
         return;
-    /* The end of the input, or a line that is no answer, is a no. */
+    }
+    const char *end = memchr(asking->line + asking->n, '\n', (size_t)n);
+    asking->n += (size_t)n;
+    if (!end && asking->n < sizeof asking->line)
+        return;
+    /* A line that is no yes is a no. */
     struct al_str s = al_str_trim((struct al_str){asking->line, end ? (size_t)(end - asking->line) : 0});
-    answer(asking->app, al_str_is(s, "y") || al_str_is(s, "Y") || al_str_is(s, "yes") || al_str_is(s, "Yes"));
+    bool yes = al_str_is(s, "y") || al_str_is(s, "Y") || al_str_is(s, "yes") || al_str_is(s, "Yes");
+    answer(asking->app, yes ? AL_APPROVAL_ONCE : AL_APPROVAL_DENY);
 }
 
 static void say_question(struct al_app *app, const struct al_ask *ask)
 {
-    autobuf struct al_buf b = AL_BUF_INIT(2 << 20);
+    autobuf struct al_buf b = AL_BUF_INIT(32 << 20);
     al_app_progress_end(app);
-    al_buf_adds(&b, al_style_on(app->err_color, AL_BOLD));
-    al_text_visible(&b, al_str_of(ask->title), false);
-    al_buf_adds(&b, al_style_off(app->err_color, AL_BOLD));
-    al_buf_adds(&b, "\n\n");
-    al_text_visible(&b, ask->code, true);
+    al_ask_text(ask, true, &b);
     al_buf_adds(&b, "\n\nIt asks for: ");
     al_buf_adds(&b, al_style_on(app->err_color, AL_WARN));
-    al_text_visible(&b, ask->tools, false);
+    al_text_plain(&b, ask->tools, false);
     al_buf_adds(&b, al_style_off(app->err_color, AL_WARN));
     al_buf_addc(&b, '\n');
     (void)!al_fd_write_all(STDERR_FILENO, al_buf_str(&b));
@@ -87,7 +89,7 @@ static void ask_person(void *ud, const struct al_ask *ask)
     app->asking = asking;
     asking->watch = al_watch_start(app->loop, STDIN_FILENO, AL_READABLE, on_typed, asking, &err);
     if (!asking->watch)
-        answer(app, false);
+        answer(app, AL_APPROVAL_NONE);
 }
 
 /* --- the call --- */
@@ -120,7 +122,7 @@ static void stop(void *ud)
 {
     struct waiting *w = ud;
     al_app_note(w->app, "stopping; once more ends it at once");
-    answer(w->app, false);
+    answer(w->app, AL_APPROVAL_NONE);
     if (w->call)
         al_call_cancel(w->call);
 }

@@ -10,12 +10,19 @@
 /* Outlives the call when the person answers after it was cancelled; freed by the answer, which comes once. */
 struct al_call_asking {
     struct al_call_core *c; /* NULL: gone */
+    struct al_err refusal;  /* the gate's, if nobody answers */
 };
 
 bool al_call_may_ask(const struct al_call_core *c)
 {
     return c->refused && c->call.err.code == AL_APPROVAL_REQUIRED && c->spec.ask &&
            c->call.origin == AL_ORIGIN_MCP;
+}
+
+/* A grant is for whatever arguments: too much for programs. What was granted was the definition of then. */
+static bool may_keep(const struct al_tool *tool)
+{
+    return tool->effect != AL_EFFECT_PROCESS && tool->gate != AL_GATE_CHANGED;
 }
 
 /* A grant that cannot be kept is no reason to refuse what was approved. */
@@ -31,23 +38,35 @@ static void keep_grant(struct al_call_core *c)
     al_grant_fini(&grant);
 }
 
+static void refuse(struct al_call_core *c, bool said_no, const struct al_err *refusal)
+{
+    struct al_err *err = &c->call.err;
+    c->refused = true;
+    if (said_no) {
+        al_fail(err, AL_PERMISSION_DENIED, "%s: the person was asked, and said no", c->call.tool->name);
+        al_hint(err, "do without it, or ask them what to do instead");
+    } else {
+        al_fail(err, AL_APPROVAL_REQUIRED, "%s; the person was to be asked, and nobody answered",
+                refusal->msg);
+        al_hint(err, "%s", refusal->hint);
+    }
+    al_call_decided(c, false);
+}
+
 static void on_answer(void *ud, enum al_approval approval)
 {
     struct al_call_asking *asking = ud;
     struct al_call_core *c = asking->c;
+    struct al_err refusal = asking->refusal;
     free(asking);
     if (!c)
         return;
     c->asking = NULL;
-    if (approval == AL_APPROVAL_DENY) {
-        c->refused = true;
-        al_fail(&c->call.err, AL_PERMISSION_DENIED, "%s: the person was asked, and did not approve it",
-                c->call.tool->name);
-        al_hint(&c->call.err, "do without it, or ask them what to do instead");
-        al_call_decided(c, false);
+    if (approval == AL_APPROVAL_DENY || approval == AL_APPROVAL_NONE) {
+        refuse(c, approval == AL_APPROVAL_DENY, &refusal);
         return;
     }
-    bool keeps = approval == AL_APPROVAL_SESSION && c->call.tool->gate != AL_GATE_CHANGED;
+    bool keeps = approval == AL_APPROVAL_SESSION && may_keep(c->call.tool);
     if (keeps)
         keep_grant(c);
     c->decision = "approved";
@@ -60,15 +79,17 @@ void al_call_ask(struct al_call_core *c)
     struct al_call *call = &c->call;
     struct al_call_asking *asking = al_xcalloc(1, sizeof(*asking));
     asking->c = c;
+    asking->refusal = call->err;
     c->asking = asking;
     c->refused = false;
     al_err_clear(&call->err);
     c->state = AL_CALL_ASKING;
     struct al_ask question = {
-        .title = call->tool->title,
-        .code = call->args_raw,
+        .tool = call->tool,
+        .args = call->args,
         .tools = al_str_of(call->tool->name),
-        .offers_session = call->tool->gate != AL_GATE_CHANGED,
+        .offers_session = may_keep(call->tool),
+        .session_ends = strcmp(call->core->session.kind, "default") == 0,
         .answer = on_answer,
         .ud = asking,
     };

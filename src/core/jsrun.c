@@ -11,32 +11,60 @@
 
 static void conclude(struct jsrun *r);
 
+static void set_error(struct jsrun *r, enum al_code code, struct al_str message, struct al_str hint);
+
 /* --- asking once, before the VM starts, for the tools of `uses` --- */
 
 /* Outlives the run when the person answers after it was cancelled; freed by the answer, which comes once. */
 struct jsrun_asking {
     struct jsrun *run; /* NULL: gone */
     struct al_buf title, code, tools;
+    struct al_err refusal; /* of the first of the tools: its hint says what opens it without a question */
 };
+
+/* A script that would fail in its middle helps nobody: it does not start. */
+static void end_unstarted(struct jsrun *r, enum al_code code, const char *why, struct al_str tools,
+                          const char *hint)
+{
+    autobuf struct al_buf message = AL_BUF_INIT(4096);
+    al_buf_addf(&message, "%s %.*s, so the script was not started", why, AL_FMT(al_utf8_cut(tools, 300)));
+    r->ended = r->hinted = true;
+    al_runs_leave(r->core, &r->slot);
+    set_error(r, code, al_buf_str(&message), al_str_of(hint));
+    conclude(r);
+}
+
+static void asking_free(struct jsrun_asking *a)
+{
+    al_buf_free(&a->title);
+    al_buf_free(&a->code);
+    al_buf_free(&a->tools);
+    free(a);
+}
 
 static void on_answer(void *ud, enum al_approval approval)
 {
     struct jsrun_asking *a = ud;
     struct jsrun *r = a->run;
-    al_buf_free(&a->title);
-    al_buf_free(&a->code);
-    al_buf_free(&a->tools);
-    free(a);
-    if (!r)
-        return;
-    r->asking = NULL;
-    r->preapproved = approval != AL_APPROVAL_DENY;
-    al_runs_wait(r->core, &r->slot);
+    if (r) {
+        r->asking = NULL;
+        if (approval == AL_APPROVAL_DENY) {
+            end_unstarted(r, AL_PERMISSION_DENIED, "the person said no to", al_buf_str(&a->tools),
+                          "do without, or ask them what to do instead");
+        } else if (approval == AL_APPROVAL_NONE) {
+            end_unstarted(r, AL_APPROVAL_REQUIRED, "the person was to be asked, and nobody answered, about",
+                          al_buf_str(&a->tools), a->refusal.hint);
+        } else {
+            r->preapproved = true;
+            al_runs_wait(r->core, &r->slot);
+        }
+    }
+    asking_free(a);
 }
 
 /* Asked about are only tools that an approval would open: what is allowed needs none, what is denied gets
  * none. */
-static void tools_to_ask(const struct jsrun *r, struct al_buf *out)
+static void tools_to_ask(const struct jsrun *r, struct al_buf *out, struct al_err *ret_refusal)
 {
     for (size_t i = 0; i < r->n_uses; i++) {
         autoarena struct al_arena a = AL_ARENA_INIT(TOOL_ARENA_MAX);
@@ -45,9 +73,13 @@ static void tools_to_ask(const struct jsrun *r, struct al_buf *out)
         if (!tool)
             continue;
         struct al_gate_query q = al_gate_query_of(tool, AL_ORIGIN_SCRIPT);
+        q.over_mcp = strcmp(al_core_source(r->core), "mcp") == 0;
         if (al_gate_decide(al_core_policy(r->core), &q, tool->name, &err) < 0 &&
-            err.code == AL_APPROVAL_REQUIRED)
+            err.code == AL_APPROVAL_REQUIRED) {
+            if (!out->n)
+                *ret_refusal = err;
             al_buf_addf(out, "%s%s", out->n ? ", " : "", r->uses[i]);
+        }
     }
 }
 
@@ -56,18 +88,20 @@ static bool ask(struct jsrun *r)
     const struct al_call_spec *spec = &r->call->priv->spec;
     if (!spec->ask)
         return false;
-    autobuf struct al_buf tools = AL_BUF_INIT(4096);
-    tools_to_ask(r, &tools);
-    if (tools.n == 0)
-        return false;
     struct jsrun_asking *a = al_xcalloc(1, sizeof *a);
     al_buf_init(&a->title, 1024);
     al_buf_init(&a->code, JSRUN_MAX_CODE_BYTES);
     al_buf_init(&a->tools, 4096);
-    jscut_line(al_str_of(r->title ? r->title : "a script"), 80, &a->title);
-    al_buf_addc(&a->title, '\0');
+    tools_to_ask(r, &a->tools, &a->refusal);
+    if (a->tools.n == 0) {
+        asking_free(a);
+        return false;
+    }
+    if (r->title) {
+        al_buf_adds(&a->title, r->title);
+        al_buf_addc(&a->title, '\0');
+    }
     al_buf_add_str(&a->code, r->code);
-    al_buf_add_str(&a->tools, al_buf_str(&tools));
     a->run = r;
     r->asking = a;
     struct al_ask question = {.title = a->title.p,

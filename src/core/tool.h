@@ -132,16 +132,20 @@ void al_call_question(struct al_call *call, struct al_str method, struct al_str 
 
 /* --- asking a person --- */
 enum al_approval {
-    AL_APPROVAL_DENY,
+    AL_APPROVAL_NONE, /* nobody could be asked, or nobody answered */
+    AL_APPROVAL_DENY, /* the person said no */
     AL_APPROVAL_ONCE,
     AL_APPROVAL_SESSION, /* only where it was offered */
 };
-/* What a person is shown. Text may quote a model's words: title ≤ 80 characters. Views for the call. */
+/* What a person is asked; core/ask_text.h has the words. Views for the call. */
 struct al_ask {
-    const char *title;   /* of the run, or of the tool */
-    struct al_str code;  /* of a run with `uses`; else the call's arguments as JSON */
-    struct al_str tools; /* what it is for: "write_file, shell" */
-    bool offers_session; /* may be granted for the session, too */
+    const struct al_tool *tool;  /* of a call; NULL: it is about a run with `uses` */
+    const struct al_json *args;  /* of a call */
+    const char *title;           /* of a run, in its author's words; NULL: none */
+    struct al_str code;          /* of a run */
+    struct al_str tools;         /* what it is for: "write_file, shell" */
+    bool offers_session;         /* may be granted for the session, too */
+    bool session_ends;           /* such a grant ends by itself */
     void (*answer)(void *ud, enum al_approval approval); /* exactly once, now or later */
     void *ud;
 };

@@ -92,6 +92,7 @@ struct al_mcp_request {
     void *channel;        /* the transport's */
     bool cancelled;       /* by the client: no answer is sent */
     bool told_to_stop;    /* the server ends: cancel was called */
+    bool subscribes;      /* resources/subscribe to what was not watched before: a failure takes it out again */
     /* What works on it; called when the client cancels or goes. It still ends by al_mcp_answer or al_mcp_fail. */
     void (*cancel)(void *work);
     void *work;
@@ -196,9 +197,9 @@ void al_mcp_drop_questions(struct al_mcp_peer *p, const struct al_mcp_request *r
 void al_mcp_drop_all_questions(struct al_mcp *m, const char *why);
 
 /* --- approvals (approval.c) --- */
-/* Asks the client's user; run: about the `uses` of a script, else about a call. ask->answer comes once; until then request
+/* Asks the client's user about a call, or about the `uses` of a script. ask->answer comes once; until then request
  * must live. *request is the request to answer: in the modern era it becomes NULL, and then the one that came back. */
-void al_mcp_approve(struct al_mcp_request **request, bool run, const struct al_ask *ask);
+void al_mcp_approve(struct al_mcp_request **request, const struct al_ask *ask);
 
 /* --- the client's roots as the workspace (roots.c) --- */
 void al_mcp_roots_begin(struct al_mcp_peer *p); /* the client is ready */
@@ -236,6 +237,7 @@ void al_mcp_put_list(const struct al_mcp_request *r, struct al_buf *out, const c
 void al_mcp_changed(struct al_mcp *m, const char *method, struct al_str uri, struct al_str params);
 
 void al_mcp_free_subscriptions(struct al_mcp_peer *p);
+void al_mcp_subscribe_failed(struct al_mcp_request *r);
 /* Every URI that a client wants to hear about, some twice, until uri returns false; false then. */
 bool al_mcp_watched(const struct al_mcp *m, bool (*uri)(void *ud, struct al_str uri), void *ud);
 /* No such resource, with the code that the era has for it. */

@@ -85,7 +85,7 @@ void al_relay_approve(void *ud, const struct al_ask *ask)
 {
     struct al_relay_work *w = ud;
     if (!w->r) {
-        ask->answer(ask->ud, AL_APPROVAL_DENY);
+        ask->answer(ask->ud, AL_APPROVAL_NONE);
         return;
     }
     struct al_relay_approval *held = al_xcalloc(1, sizeof *held);
@@ -101,7 +101,7 @@ void al_relay_approve(void *ud, const struct al_ask *ask)
         w->away = true;
         w->r = NULL;
     }
-    al_mcp_approve(&held->request, false, &wrapped);
+    al_mcp_approve(&held->request, &wrapped);
 }
 
 #define TICKET_MS (10u * 60 * 1000)

@@ -119,7 +119,6 @@ struct work {
     struct al_mcp_request *request;
     struct al_call *call;
     struct asking *asking;
-    bool is_run;
 };
 
 /* Asking the person about it: lives until the answer, which may come after the call's end. */
@@ -286,7 +285,7 @@ static void on_ask(void *ud, const struct al_ask *ask)
     work->asking = asking;
     if (work->request->client.modern)
         work->request = NULL; /* answered within; another one comes with the answer */
-    al_mcp_approve(&asking->request, work->is_run, &wrapped);
+    al_mcp_approve(&asking->request, &wrapped);
 }
 
 static void start_call(struct al_mcp_request *r, const struct al_tool *tool, const struct al_json *args)
@@ -294,7 +293,6 @@ static void start_call(struct al_mcp_request *r, const struct al_tool *tool, con
     struct work *work = al_xcalloc(1, sizeof *work);
     work->mcp = r->peer->mcp;
     work->request = r;
-    work->is_run = is_run(tool);
     r->work = work;
     r->cancel = cancel_work;
     struct al_call_spec spec = {

@@ -247,11 +247,11 @@ static void on_ask(void *ud, const struct al_ask *ask)
 {
     struct world *w = current;
     (void)ud;
-    snprintf(w->asked, sizeof w->asked, "%s|%.*s", ask->title, AL_FMT(ask->tools));
+    snprintf(w->asked, sizeof w->asked, "%s|%.*s", ask->title ? ask->title : "", AL_FMT(ask->tools));
     if (w->answer < 0)
         w->kept = *ask;
     else
-        ask->answer(ask->ud, w->answer ? AL_APPROVAL_ONCE : AL_APPROVAL_DENY);
+        ask->answer(ask->ud, (enum al_approval)w->answer);
 }
 
 void world_start(struct world *w, const char *tool, const char *args, struct outcome *out)

@@ -16,7 +16,7 @@ struct world {
     char log[4096]; /* what the tools with effects did, in order: "+a" begins, "-a" ends */
     void (*on_tool)(struct world *w, struct al_call *call); /* of the tool `hook`, when it starts */
     char asked[512];                                        /* what the person was asked, as "title|tools" */
-    int answer;                                             /* 1 approve, 0 refuse, -1 keep (in kept) */
+    int answer;                                             /* an al_approval, or -1: keep (in kept) */
     struct al_ask kept;
     int n_progress;
     char progress[1024]; /* the last */

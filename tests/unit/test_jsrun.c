@@ -101,7 +101,8 @@ static const struct error_row error_rows[] = {
      ""},
     {"state", "state.big = 'x'.repeat(3000); return 'kept';", NULL, AL_STATE_LIMIT, "\nkept\n",
      "forge.state.maxTotalBytes"},
-    {"approval", "await tools.put({name: 'a'});", NULL, AL_APPROVAL_REQUIRED, "put", "put --allow-write into"},
+    {"approval", "await tools.put({name: 'a'});", NULL, AL_APPROVAL_REQUIRED, "put",
+     "put --allow-write into"},
     {"no tool", "await tools.ecko({v: 1});", NULL, AL_TOOL_NOT_FOUND, "ecko", "echo"},
     {"no schema", "await tools.echo({v: 1, w: 2});", NULL, AL_TOOL_INPUT_INVALID, "w", "tools.describe"},
     {"failed", "await tools.fail({});", NULL, AL_TOOL_ERROR, "it went wrong", "try another way"},
@@ -384,16 +385,41 @@ static void a_script_sees_the_tools_and_their_signatures(void **state)
 static void uses_is_asked_once_and_opens_those_tools_for_this_run(void **state)
 {
     (void)state;
-    for (int answer = 0; answer < 2; answer++) {
+    struct world *w = world_new(&(struct world_opts){.can_ask = true});
+    w->answer = AL_APPROVAL_ONCE;
+    struct outcome o = world_js(w, "await tools.put({name: 'a'}); return 'done';",
+                                ",\"uses\":[\"put\",\"echo\",\"post\"],\"title\":\"My title\"");
+    assert_string_equal(w->asked, "My title|put, post");
+    assert_int_equal(o.code, AL_OK);
+    struct outcome again = world_js(w, "await tools.put({name: 'a'});", NULL);
+    assert_int_equal(again.code, AL_APPROVAL_REQUIRED);
+    outcome_fini(&again);
+    outcome_fini(&o);
+    world_free(w);
+}
+
+static void a_run_whose_tools_nobody_approved_does_not_start(void **state)
+{
+    (void)state;
+    static const struct {
+        enum al_approval answer;
+        enum al_code code;
+        const char *msg, *hint;
+    } cases[] = {
+        {AL_APPROVAL_DENY, AL_PERMISSION_DENIED, "the person said no to put", "do without"},
+        {AL_APPROVAL_NONE, AL_APPROVAL_REQUIRED, "nobody answered, about put", "--allow-write"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct world *w = world_new(&(struct world_opts){.can_ask = true});
-        w->answer = answer;
-        struct outcome o = world_js(w, "await tools.put({name: 'a'}); return 'done';",
-                                    ",\"uses\":[\"put\",\"echo\",\"post\"],\"title\":\"My title\"");
-        assert_string_equal(w->asked, "My title|put, post");
-        assert_int_equal(o.code, answer ? AL_OK : AL_APPROVAL_REQUIRED);
-        struct outcome again = world_js(w, "await tools.put({name: 'a'});", NULL);
-        assert_int_equal(again.code, AL_APPROVAL_REQUIRED);
-        outcome_fini(&again);
+        w->answer = cases[i].answer;
+        struct outcome o = world_js(w, "await tools.echo({}); print('BEGUN');", ",\"uses\":[\"put\"]");
+        assert_int_equal(o.code, cases[i].code);
+        has(o.msg, cases[i].msg);
+        has(o.hint, cases[i].hint);
+        assert_null(strstr(o.hint, "uses"));
+        assert_null(strstr(o.text, "BEGUN"));
+        assert_string_equal(json_at(o.structured, "calls"), "[]");
+        assert_int_equal(al_core_n_runs(w->core), 0);
         outcome_fini(&o);
         world_free(w);
     }
@@ -403,7 +429,7 @@ static void uses_opens_no_other_tool(void **state)
 {
     (void)state;
     struct world *w = world_new(&(struct world_opts){.can_ask = true});
-    w->answer = 1;
+    w->answer = AL_APPROVAL_ONCE;
     struct outcome o = world_js(w, "await tools.post({name: 'a'});", ",\"uses\":[\"put\"]");
     assert_int_equal(o.code, AL_APPROVAL_REQUIRED);
     outcome_fini(&o);
@@ -435,7 +461,7 @@ static void a_run_can_be_cancelled_while_the_person_thinks(void **state)
     struct outcome o;
     autofree char *args = world_js_args("await tools.put({name: 'a'});", ",\"uses\":[\"put\"]");
     world_start(w, "js_run", args, &o);
-    assert_string_equal(w->asked, "a script|put");
+    assert_string_equal(w->asked, "|put");
     assert_int_equal(al_core_n_runs(w->core), 1);
     al_call_cancel(o.call);
     world_wait(w, &o);
@@ -744,7 +770,7 @@ static void the_journal_has_a_row_for_each_call(void **state)
 {
     (void)state;
     struct world *w = world_new(&(struct world_opts){.can_ask = true});
-    w->answer = 1;
+    w->answer = AL_APPROVAL_ONCE;
     struct outcome o = world_js(
         w,
         "await tools.echo({v: 1}); await tools.put({name: 'a'}); await tools.put({name: 'scratch:b'});\n"
@@ -1041,6 +1067,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_run_ends_when_its_calls_are_reaped),
         cmocka_unit_test(a_script_sees_the_tools_and_their_signatures),
         cmocka_unit_test(uses_is_asked_once_and_opens_those_tools_for_this_run),
+        cmocka_unit_test(a_run_whose_tools_nobody_approved_does_not_start),
         cmocka_unit_test(uses_opens_no_other_tool),
         cmocka_unit_test(nobody_is_asked_for_what_is_allowed_or_denied_anyway),
         cmocka_unit_test(a_run_can_be_cancelled_while_the_person_thinks),

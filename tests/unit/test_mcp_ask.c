@@ -60,36 +60,42 @@ static void a_yes_for_the_session_is_kept(void **state)
     assert_int_equal(mcp_n_put, 2);
 }
 
-static void whatever_is_no_clear_yes_is_a_no(void **state)
+static void whatever_is_no_clear_yes_refuses(void **state)
 {
-    static const char *const answers[] = {
-        "\"result\":{\"action\":\"decline\"}",
-        "\"result\":{\"action\":\"cancel\"}",
-        "\"result\":{\"action\":\"accept\"}",
-        "\"result\":{\"action\":\"accept\",\"content\":{}}",
-        "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"deny\"}}",
-        "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"always\"}}",
-        "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":true}}",
-        "\"result\":{\"action\":\"accept\",\"content\":[\"once\"]}",
-        "\"result\":{\"action\":\"decline\",\"content\":{\"decision\":\"once\"}}",
-        "\"result\":{}",
-        "\"result\":[]",
-        "\"result\":\"once\"",
-        "\"result\":null",
-        "\"error\":{\"code\":-32601,\"message\":\"no\"}",
-        "\"error\":5",
-        "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"once\"}},\"error\":{\"code\":1,"
-        "\"message\":\"x\"}",
+    static const struct {
+        const char *answer;
+        bool said_no; /* else nobody answered */
+    } cases[] = {
+        {"\"result\":{\"action\":\"decline\"}", true},
+        {"\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"deny\"}}", true},
+        {"\"result\":{\"action\":\"decline\",\"content\":{\"decision\":\"once\"}}", true},
+        {"\"result\":{\"action\":\"cancel\"}", false},
+        {"\"result\":{\"action\":\"accept\"}", false},
+        {"\"result\":{\"action\":\"accept\",\"content\":{}}", false},
+        {"\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"always\"}}", false},
+        {"\"result\":{\"action\":\"accept\",\"content\":{\"decision\":true}}", false},
+        {"\"result\":{\"action\":\"accept\",\"content\":[\"once\"]}", false},
+        {"\"result\":{}", false},
+        {"\"result\":[]", false},
+        {"\"result\":\"once\"", false},
+        {"\"result\":null", false},
+        {"\"error\":{\"code\":-32601,\"message\":\"no\"}", false},
+        {"\"error\":5", false},
+        {"\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"once\"}},\"error\":{\"code\":1,"
+         "\"message\":\"x\"}",
+         false},
     };
     struct mcp_world *w = *state;
     struct mcp_client *c = mcp_client_older(w, "2025-11-25", "{\"elicitation\":{\"form\":{}}}");
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char id[64];
         mcp_say(c, PUT);
         mcp_member(mcp_next(c), "id", id, sizeof id);
-        mcp_say(c, "{\"jsonrpc\":\"2.0\",\"id\":\"%s\",%s}", id, answers[i]);
+        mcp_say(c, "{\"jsonrpc\":\"2.0\",\"id\":\"%s\",%s}", id, cases[i].answer);
         const char *answer = mcp_next(c);
-        assert_has(answer, "PERMISSION_DENIED");
+        assert_has(answer, cases[i].said_no ? "PERMISSION_DENIED: put: the person was asked, and said no"
+                                            : "APPROVAL_REQUIRED");
+        assert_has(answer, cases[i].said_no ? "do without it" : "nobody answered\\nhint: put --allow-write");
         assert_has(answer, "\"isError\":true");
     }
     assert_int_equal(mcp_n_put, 0);
@@ -147,14 +153,17 @@ static void who_cannot_be_asked_is_told_what_would_open_it(void **state)
     }
 }
 
-static void no_answer_in_time_is_a_no(void **state)
+static void no_answer_in_time_is_no_approval(void **state)
 {
     char id[64];
     struct mcp_world *w = *state;
     w->mcp.question_ms = 1;
     struct mcp_client *c = asked(w, id);
     assert_has(mcp_next(c), "notifications/cancelled");
-    assert_has(mcp_next(c), "PERMISSION_DENIED");
+    const char *answer = mcp_next(c);
+    assert_has(answer, "APPROVAL_REQUIRED");
+    assert_has(answer, "nobody answered");
+    assert_has(answer, "alisio mcp --allow-write");
     mcp_say(c,
             "{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"result\":{\"action\":\"accept\",\"content\":{\"decision\":"
             "\"once\"}}}",
@@ -183,7 +192,7 @@ static void questions_open_at_once_are_limited(void **state)
                 i);
     for (unsigned i = 0; i < AL_MCP_MAX_QUESTIONS; i++)
         assert_has(mcp_next(c), "elicitation/create");
-    assert_has(mcp_next(c), "PERMISSION_DENIED");
+    assert_has(mcp_next(c), "APPROVAL_REQUIRED");
     al_mcp_peer_close(c->peer);
     mcp_turns(w);
     assert_int_equal(w->mcp.n_questions, 0);
@@ -221,8 +230,32 @@ static void parked(struct mcp_client *c, char requested_state[64])
     assert_has(answer, "\"inputRequests\":{\"approval\":{\"method\":\"elicitation/create\"");
     assert_has(answer, "\"mode\":\"form\"");
     mcp_member(answer, "requestState", requested_state, 64);
-    assert_int_equal(strlen(requested_state), 32);
+    assert_int_equal(strlen(requested_state), AL_MCP_STATE_MARK + 32);
     assert_int_equal(mcp_n_put, 0);
+}
+
+/* Members in another order are the same request, and many of them are no work. */
+static void many_members_are_compared_in_short_time(void **state)
+{
+    enum {
+        N = 40000
+    };
+    char key[64];
+    struct mcp_world *w = *state;
+    struct mcp_client *c = mcp_client_new(w);
+    autobuf struct al_buf up = AL_BUF_INIT(4u << 20), down = AL_BUF_INIT(4u << 20);
+    for (int i = 0; i < N; i++) {
+        al_buf_addf(&up, ",\"k%d\":%d", i, i);
+        al_buf_addf(&down, ",\"k%d\":%d", N - 1 - i, N - 1 - i);
+    }
+    al_buf_addc(&up, 0);
+    al_buf_addc(&down, 0);
+    mcp_say(c, NEW_PUT("1", "%s"), up.p);
+    mcp_member(mcp_next(c), "requestState", key, sizeof key);
+    uint64_t start_ms = al_mono_ms();
+    mcp_say(c, NEW_PUT("2", YES "%s,\"requestState\":\"%s\""), down.p, key);
+    assert_has(mcp_next(c), "\"isError\":false");
+    assert_true(al_mono_ms() - start_ms < 5000);
 }
 
 static void the_answer_comes_with_a_retry_of_any_connection(void **state)
@@ -251,7 +284,7 @@ static void a_state_opens_nothing_but_its_own_request(void **state)
     struct mcp_client *c = mcp_client_new(w);
     parked(c, key);
     memcpy(wrong, key, sizeof wrong);
-    wrong[31] = (char)(wrong[31] == '0' ? '1' : '0');
+    wrong[47] = (char)(wrong[47] == '0' ? '1' : '0');
     mcp_say(c, NEW_PUT("2", YES ",\"requestState\":\"%s\""), wrong);
     assert_has(mcp_next(c), "-32602");
     mcp_say(c, NEW_PUT("2", YES ",\"requestState\":7"));
@@ -299,7 +332,7 @@ static void a_retry_without_the_answer_is_asked_again_under_another_state(void *
     assert_has(mcp_next(c), "\"isError\":false");
 }
 
-static void a_no_and_garbage_are_a_no_there_too(void **state)
+static void a_no_and_garbage_refuse_there_too(void **state)
 {
     static const char *const answers[] = {"{\"action\":\"decline\"}", "{\"action\":\"cancel\"}", "{}",
                                           "{\"action\":\"accept\",\"content\":{\"decision\":\"yes\"}}"};
@@ -310,7 +343,7 @@ static void a_no_and_garbage_are_a_no_there_too(void **state)
         parked(c, key);
         mcp_say(c, NEW_PUT("2", ",\"inputResponses\":{\"approval\":%s},\"requestState\":\"%s\""), answers[i],
                 key);
-        assert_has(mcp_next(c), "PERMISSION_DENIED");
+        assert_has(mcp_next(c), i == 0 ? "PERMISSION_DENIED" : "APPROVAL_REQUIRED");
     }
     assert_int_equal(mcp_n_put, 0);
 }
@@ -337,8 +370,39 @@ static void parked_work_is_limited_and_ends_with_the_server(void **state)
     for (unsigned i = 0; i < AL_MCP_MAX_QUESTIONS; i++)
         parked(c, key);
     mcp_say(c, NEW_PUT("1", ""));
-    assert_has(mcp_next(c), "PERMISSION_DENIED");
+    assert_has(mcp_next(c), "APPROVAL_REQUIRED");
     assert_int_equal(w->mcp.n_open, AL_MCP_MAX_QUESTIONS);
+}
+
+static void on_question_end(void *ud, struct al_mcp_request *current, const struct al_json *result,
+                            const char *failure)
+{
+    (void)current;
+    (void)result;
+    *(const char **)ud = failure;
+}
+
+static void questions_of_servers_leave_room_for_approvals(void **state)
+{
+    struct mcp_world *w = *state;
+    struct mcp_client *c = mcp_client_older(w, "2025-11-25", "{\"elicitation\":{}}");
+    const char *ends[2 * AL_MCP_MAX_QUESTIONS] = {NULL};
+    int servers[2];
+    struct al_mcp_ask question = {
+        .method = "elicitation/create", .params = AL_STR("{}"), .answered = on_question_end};
+    for (size_t i = 0; i < 2 * AL_MCP_MAX_QUESTIONS; i++) {
+        question.asker = &servers[i % 2 && i > AL_MCP_MAX_QUESTIONS_OF_ONE + 1];
+        question.ud = &ends[i];
+        al_mcp_ask_peer(c->peer, &question);
+    }
+    assert_null(ends[AL_MCP_MAX_QUESTIONS_OF_ONE - 1]);
+    assert_has(ends[AL_MCP_MAX_QUESTIONS_OF_ONE], "of this server");
+    assert_int_equal(w->mcp.n_questions, AL_MCP_MAX_QUESTIONS);
+    for (size_t i = 0; i < AL_MCP_MAX_QUESTIONS; i++)
+        assert_has(mcp_next(c), "elicitation/create");
+    mcp_say(c, PUT);
+    assert_has(mcp_next(c), "needs your approval");
+    al_mcp_peer_close(c->peer); /* ends lives here */
 }
 
 /* --- roots --- */
@@ -431,19 +495,21 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_yes_lets_the_call_happen_once),
         TEST(a_yes_for_the_session_is_kept),
-        TEST(whatever_is_no_clear_yes_is_a_no),
+        TEST(whatever_is_no_clear_yes_refuses),
         TEST(an_answer_counts_once_and_only_from_who_was_asked),
         TEST(a_call_is_cancelled_while_it_is_asked_about),
         TEST(who_cannot_be_asked_is_told_what_would_open_it),
-        TEST(no_answer_in_time_is_a_no),
+        TEST(no_answer_in_time_is_no_approval),
         TEST(what_is_allowed_does_not_wait_for_a_person),
         TEST(questions_open_at_once_are_limited),
         TEST(the_words_of_a_server_cannot_hide_anything),
         TEST(the_answer_comes_with_a_retry_of_any_connection),
         TEST(a_state_opens_nothing_but_its_own_request),
         TEST(a_retry_without_the_answer_is_asked_again_under_another_state),
-        TEST(a_no_and_garbage_are_a_no_there_too),
+        TEST(a_no_and_garbage_refuse_there_too),
         TEST(work_that_nobody_comes_back_for_ends),
+        TEST(many_members_are_compared_in_short_time),
+        TEST(questions_of_servers_leave_room_for_approvals),
         TEST(parked_work_is_limited_and_ends_with_the_server),
         TEST(the_first_root_is_the_workspace_before_anything_runs),
         TEST(roots_that_are_no_folders_leave_the_workspace),
