@@ -111,13 +111,14 @@ static bool registered(const struct al_core *core)
 const struct al_tool al_tool_forge_guide = {
     .name = "forge_guide",
     .title = "Guide to code mode",
-    .description = "A short guide, made from the live state, to read before writing a non-trivial script. "
-                   "Topics: overview, js_run "
-                   "(the script API, with examples), tools (signatures of what a script may call now; query "
-                   "narrows), limits, errors "
-                   "(each code and its cure), last (the last run of this session). Each guide ends with an "
-                   "etag: send it back to "
-                   "learn cheaply that nothing has changed.",
+    .description =
+        "A short guide, made from the live state, to read before writing a non-trivial script. "
+        "Topics: overview, js_run "
+        "(the script API, with examples), tools (what a script may call now; with query, the signatures that "
+        "fit best), limits, errors "
+        "(each code and its cure), last (the last run of this session). Each guide ends with an "
+        "etag: send it back to "
+        "learn cheaply that nothing has changed.",
     .input_schema =
         "{\"type\":\"object\",\"properties\":{"
         "\"topic\":{\"type\":\"string\",\"enum\":[\"overview\",\"js_run\",\"tools\",\"limits\",\"errors\","

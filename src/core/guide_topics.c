@@ -74,108 +74,6 @@ static void write_js_run(struct al_core *core, struct al_str query, struct al_bu
     guide_add_examples(core, "js_run", out);
 }
 
-#define MAX_SERVERS_NAMED 20
-#define MAX_SOURCE_TOOLS 30
-
-struct servers {
-    struct al_buf *out;
-    size_t n;
-};
-
-static void add_server(void *ud, const char *server, int64_t n_tools)
-{
-    struct servers *s = ud;
-    if (s->n++ >= MAX_SERVERS_NAMED)
-        return;
-    al_buf_adds(s->out, s->n > 1 ? ", " : "\nMCP servers: ");
-    jscut_line(al_str_of(server), 64, s->out);
-    if (n_tools < 0)
-        al_buf_adds(s->out, " (not fetched yet: the first call does it)");
-    else
-        al_buf_addf(s->out, " (%lld)", (long long)n_tools);
-}
-
-static void add_servers(const struct al_core *core, struct al_buf *out)
-{
-    struct servers s = {out, 0};
-    if (core->source_ops)
-        core->source_ops->servers(core->source_ud, add_server, &s);
-    if (s.n == 0)
-        return;
-    if (s.n > MAX_SERVERS_NAMED)
-        al_buf_addf(out, " and %zu more", s.n - MAX_SERVERS_NAMED);
-    al_buf_addf(
-        out,
-        ". query finds their tools by what they do. What needs an approval: %sa person allows it with "
-        "`alisio mcp allow SERVER 'PATTERN'`.\n",
-        core->can_ask ? "name it in uses, or " : "");
-}
-
-/* Who knows the shape can ask for the approval. */
-static bool worth_showing(const struct al_tool *tool, const struct al_json *item)
-{
-    return al_json_is_true(al_json_get(item, "callable")) ||
-           (tool->server && tool->gate != AL_GATE_DENY &&
-            al_str_starts(al_json_get_text(item, "reason"), "APPROVAL_REQUIRED"));
-}
-
-/* What helps is said once, above. */
-static struct al_str short_reason(const struct al_tool *tool)
-{
-    return tool->gate == AL_GATE_CHANGED ? AL_STR("its description has changed: a person has to review it")
-                                         : AL_STR("needs an approval");
-}
-
-/* One line a tool; those that cannot be called now are named with the reason afterwards. */
-static void write_tools(struct al_core *core, struct al_str query, struct al_buf *out)
-{
-    autobuf struct al_buf list = AL_BUF_INIT(4u << 20), refused = AL_BUF_INIT(64u << 10);
-    struct al_arena a = AL_ARENA_INIT(16u << 20);
-    const struct al_json *v = NULL;
-    size_t n = 0, left = 0;
-    al_catalog_list(core, query, MAX_SOURCE_TOOLS, AL_ORIGIN_SCRIPT, &list);
-    al_buf_adds(out, "# Tools that a script may call now\n");
-    add_servers(core, out);
-    if (al_json_parse(&a, al_buf_str(&list), &v, NULL) < 0)
-        v = NULL;
-    al_json_each(item, v)
-    {
-        autoarena struct al_arena of_tool = AL_ARENA_INIT(TOOL_ARENA_MAX);
-        const struct al_tool *tool = al_core_find_tool(core, al_json_get_text(item, "name"), &of_tool);
-        if (!tool)
-            continue;
-        struct al_str what = al_json_get_text(item, "description"), why = al_json_get_text(item, "reason");
-        if (!worth_showing(tool, item)) {
-            al_buf_addf(&refused, "- %s: ", tool->name);
-            jscut_line(why, 160, &refused);
-            al_buf_addc(&refused, '\n');
-            continue;
-        }
-        if (out->n > GUIDE_MAX_BYTES - 1800) {
-            left++;
-            continue;
-        }
-        n++;
-        autobuf struct al_buf signature = AL_BUF_INIT(64u << 10);
-        al_registry_call_signature(core, tool, &signature);
-        al_buf_addc(out, '\n');
-        jscut_text(al_buf_str(&signature), 700, out);
-        al_buf_addf(out, "\n  // %s: %.*s", al_effect_name(tool->effect), AL_FMT(what));
-        if (why.n)
-            al_buf_addf(out, " (%.*s)", AL_FMT(tool->server ? short_reason(tool) : why));
-        al_buf_addc(out, '\n');
-    }
-    al_arena_free(&a);
-    if (n == 0)
-        al_buf_adds(out, query.n ? "None fits the query.\n" : "None.\n");
-    if (left)
-        al_buf_addf(out, "\n%zu more: narrow with query.\n", left);
-    if (refused.n && out->n + refused.n < GUIDE_MAX_BYTES - 512)
-        al_buf_addf(out, "\nNot callable now:\n%.*s", AL_FMT(al_buf_str(&refused)));
-    if (out->n < GUIDE_MAX_BYTES - 600)
-        guide_add_examples(core, "tools", out);
-}
-
 static void write_limits(struct al_core *core, struct al_str query, struct al_buf *out)
 {
     (void)query;
@@ -247,7 +145,8 @@ static void write_errors(struct al_core *core, struct al_str query, struct al_bu
 const struct guide_topic guide_topics[] = {
     {"overview", "what code mode is for", NULL, write_overview},
     {"js_run", "the script API, with examples", "js_run", write_js_run},
-    {"tools", "signatures of what a script may call now; query narrows", NULL, write_tools},
+    {"tools", "what a script may call now; with query, the signatures that fit best", NULL,
+     guide_write_tools},
     {"limits", "limits in force", NULL, write_limits},
     {"errors", "each error code and its cure", NULL, write_errors},
     {"last", "the last run of this session", NULL, guide_write_last},

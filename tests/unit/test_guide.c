@@ -123,13 +123,79 @@ static void tools_shows_signatures_and_what_is_refused_why(void **state)
     assert_null(strstr(o.text, "tools.slow("));
     outcome_fini(&o);
     o = guide(w, "tools", ",\"query\":\"zzzzqqqq\"");
-    has(o.text, "None fits");
+    has(o.text, "None that a script may call fits the query.");
     outcome_fini(&o);
 }
 
 static void noop(struct al_call *call)
 {
     al_call_finish(call);
+}
+
+static unsigned n_of(const char *text, const char *part)
+{
+    unsigned n = 0;
+    for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+        n++;
+    return n;
+}
+
+/* A model pays for each line of it: what fits best in full, of the rest the names. */
+static void a_query_shows_eight_in_full_and_names_the_rest(void **state)
+{
+    (void)state;
+    struct world *w = world_new(&(struct world_opts){0});
+    static struct al_tool parts[100];
+    static char names[100][40];
+    for (int i = 0; i < 100; i++) {
+        snprintf(names[i], sizeof names[i], "widget_%02d", i);
+        parts[i] = (struct al_tool){.name = names[i],
+                                    .title = "t",
+                                    .description = "Turns a widget.",
+                                    .input_schema = "{\"type\":\"object\"}",
+                                    .start = noop};
+        if (i < 12)
+            al_core_register(w->core, &parts[i]);
+    }
+    struct outcome o = guide(w, "tools", ",\"query\":\"widget\"");
+    assert_int_equal(n_of(o.text, "\ntools.widget_"), 8);
+    assert_int_equal(n_of(o.text, "// read: Turns a widget.\n"), 8);
+    has(o.text, "\n4 more: narrow the query: widget_08, widget_09, widget_10, widget_11\n");
+    assert_null(strstr(o.text, "js_run"));
+    assert_null(strstr(o.text, "```"));
+    outcome_fini(&o);
+    o = guide(w, "tools", ",\"query\":\"widget_03\"");
+    assert_ptr_equal(strstr(o.text, "\ntools."), strstr(o.text, "\ntools.widget_03("));
+    outcome_fini(&o);
+    for (int i = 12; i < 100; i++)
+        al_core_register(w->core, &parts[i]);
+    o = guide(w, "tools", ",\"query\":\"widget\"");
+    assert_int_equal(n_of(o.text, "\ntools.widget_"), 8);
+    has(o.text, "\nOver 52 more: narrow the query: widget_08, ");
+    has(o.text, ", …\n");
+    assert_true(strlen(o.text) < 1200);
+    outcome_fini(&o);
+    world_free(w);
+}
+
+/* What would do it is told, with the reason, also when it is refused. */
+static void a_query_tells_of_what_is_refused(void **state)
+{
+    struct world *w = *state;
+    struct outcome o = guide(w, "tools", ",\"query\":\"post\"");
+    has(o.text, "\nNot callable now:\n- post: APPROVAL_REQUIRED");
+    outcome_fini(&o);
+}
+
+static void without_a_query_own_tools_are_brief(void **state)
+{
+    struct world *w = *state;
+    struct outcome o = guide(w, "tools", NULL);
+    has(o.text, "\ntools.echo(args: ");
+    has(o.text, ") // read: ");
+    assert_null(strstr(o.text, "Promise<"));
+    has(o.text, "tools.describe(name)");
+    outcome_fini(&o);
 }
 
 static void many_tools_still_fit(void **state)
@@ -292,6 +358,9 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(unknown_topics_are_answered_with_the_known, setup, teardown),
         cmocka_unit_test_setup_teardown(no_guide_names_a_tool_that_is_not_there, setup, teardown),
         cmocka_unit_test_setup_teardown(tools_shows_signatures_and_what_is_refused_why, setup, teardown),
+        cmocka_unit_test(a_query_shows_eight_in_full_and_names_the_rest),
+        cmocka_unit_test_setup_teardown(a_query_tells_of_what_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_a_query_own_tools_are_brief, setup, teardown),
         cmocka_unit_test(limits_are_those_in_force),
         cmocka_unit_test(many_tools_still_fit),
         cmocka_unit_test(last_shows_the_last_run),

@@ -90,7 +90,13 @@ static const struct al_tool *find(void *ud, struct al_str name, struct al_arena 
             t->gate = seen.of_issue;
         return t;
     }
-    return NULL;
+    if (!al_str_starts(name, "mcp_many_"))
+        return NULL;
+    struct al_tool *t = al_arena_alloc(arena, sizeof *t);
+    const char *whole = al_arena_dup(arena, name);
+    struct mock extra = {whole, "many", whole + strlen("mcp_many_"), AL_GATE_ASK, "{\"type\":\"object\"}"};
+    *t = tool_of(&extra);
+    return t;
 }
 
 static void each(void *ud, struct al_str query, int limit,
@@ -338,7 +344,7 @@ static void the_guide_shows_how_scripts_call_them(void **state)
     seen.extra = 20000;
     struct outcome o = world_call(w, "forge_guide", "{\"topic\":\"tools\",\"query\":\"github\"}");
     assert_int_equal(o.code, AL_OK);
-    assert_non_null(strstr(o.text, "MCP servers: github (4), new (not fetched yet"));
+    assert_non_null(strstr(o.text, "\nNot searched, since its first call fetches its tools: new\n"));
     assert_non_null(
         strstr(o.text, "\ntools.github.get_issue(args: {issueNumber: number}): Promise<unknown>\n"));
     assert_non_null(
@@ -348,7 +354,13 @@ static void the_guide_shows_how_scripts_call_them(void **state)
     assert_null(strstr(o.text, "\ntools.github.erase("));
     assert_true(strlen(o.text) <= 6u << 10);
     outcome_fini(&o);
+    o = world_call(w, "forge_guide", "{\"topic\":\"tools\",\"query\":\"tool\"}");
+    assert_non_null(strstr(o.text, "\nOver 52 more: narrow the query: many.tool_"));
+    assert_true(strlen(o.text) < 2500);
+    outcome_fini(&o);
     o = world_call(w, "forge_guide", "{\"topic\":\"tools\"}");
+    assert_non_null(strstr(o.text, "\n- github (4): get_issue, close, …\n- new (not fetched yet"));
+    assert_null(strstr(o.text, "tools.github"));
     assert_true(strlen(o.text) <= 6u << 10);
     outcome_fini(&o);
     world_free(w);
