@@ -142,6 +142,68 @@ static const struct al_tool *find_of(const struct source *c, struct al_upstream 
     return err.code == AL_NOT_FOUND && n_known(c, s) < 0 ? unknown_tool(s, tool, a) : NULL;
 }
 
+/* --- a name that is almost right --- */
+
+/* The next character that counts, as a small letter; 0 at the end. */
+static char next_of(struct al_str s, size_t *i)
+{
+    while (*i < s.n && memchr("-_.", s.p[*i], 3))
+        ++*i;
+    if (*i >= s.n)
+        return 0;
+    char c = s.p[(*i)++];
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_alike(struct al_str a, struct al_str b)
+{
+    size_t i = 0, j = 0;
+    for (;;) {
+        char x = next_of(a, &i);
+        if (x != next_of(b, &j))
+            return false;
+        if (!x)
+            return true;
+    }
+}
+
+struct alike {
+    struct al_str wanted;
+    struct al_arena *a;
+    const char *found;
+    size_t n;
+};
+
+static bool note_alike(void *ud, struct al_str tool)
+{
+    struct alike *alike = ud;
+    if (!is_alike(tool, alike->wanted))
+        return true;
+    alike->found = al_arena_dup(alike->a, tool);
+    return ++alike->n < 2;
+}
+
+/* "everything.get_sum" for a tool "get-sum": a script cannot write every name behind a dot. Only where one
+ * tool of all can be meant; what the policy, the pin and the journal see is the tool itself. */
+static const struct al_tool *find_alike(const struct source *c, const char *name, struct al_arena *a)
+{
+    struct alike alike = {.a = a};
+    struct al_upstream *of = NULL;
+    struct al_err ignored;
+    for (size_t i = 0; i < c->n && alike.n < 2; i++) {
+        const char *server = c->sorted[i]->config->name;
+        size_t n = strlen(server), before = alike.n;
+        if (strncmp(name, server, n) != 0 || name[n] != '.' || name[n + 1] == 0)
+            continue;
+        alike.wanted = al_str_of(name + n + 1);
+        if (al_catalog_tools(store_of(c), server, note_alike, &alike, &ignored) < 0)
+            return NULL;
+        if (alike.n > before)
+            of = c->sorted[i];
+    }
+    return alike.n == 1 && alike.found ? find_of(c, of, alike.found, a) : NULL;
+}
+
 /* After a prefix: server and separator, of the longest server's name that fits and has such a tool. */
 static const struct al_tool *find_split(const struct source *c, const char *name, char separator,
                                         struct al_arena *a)
@@ -192,8 +254,10 @@ static const struct al_tool *find(void *ud, struct al_str wanted, struct al_aren
     const char *name = al_arena_dup(a, wanted);
     if (!name)
         return NULL;
-    if (!al_str_starts(wanted, "mcp_"))
-        return find_split(c, name, '.', a);
+    if (!al_str_starts(wanted, "mcp_")) {
+        const struct al_tool *exact = find_split(c, name, '.', a);
+        return exact ? exact : find_alike(c, name, a);
+    }
     if (wanted.n < AL_CATALOG_NAME_MAX && al_catalog_find(store_of(c), name, a, &t, &ignored) == 0) {
         struct al_upstream *s = find_server(c, t.server);
         if (s)

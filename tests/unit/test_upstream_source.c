@@ -123,6 +123,34 @@ static void tools_are_found_by_all_of_their_names(void **state)
     assert_null(al_core_find_tool(fix.world->core, AL_STR("github.get_issue"), &small));
 }
 
+static void a_name_that_is_almost_right_finds_the_one_tool_that_it_can_mean(void **state)
+{
+    const char *const allow[] = {"", NULL};
+    start(state, allow);
+    put("github", "[" T("get-sum") "," T("erase") "," T("a-b") "," T("a_b") "," T("getTiny.Image") "]",
+        false);
+    const char *const cases[][2] = {
+        {"github.get_sum", "github get-sum"},
+        {"github.getSum", "github get-sum"},
+        {"github.get-sum", "github get-sum"},
+        {"github.get_tiny_image", "github getTiny.Image"},
+        {"github.a_b", "github a_b"}, /* its very name */
+        {"github.ab", ""},            /* one of two */
+        {"github.get_sums", ""},
+        {"github.get_su", ""},
+        {"github._", ""},
+        {"GitHub.get_sum", ""}, /* of the server nothing is guessed */
+        {"off.getissue", ""},
+        {"elsewhere.getissue", ""},
+        {"new.get_sum", "new get_sum"}, /* never asked what it has: the name is taken as it is */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(found(cases[i][0], NULL), cases[i][1]);
+    enum al_tool_gate gate = AL_GATE_EFFECT;
+    assert_string_equal(found("github.E_rase", &gate), "github erase");
+    assert_int_equal(gate, AL_GATE_DENY);
+}
+
 static void the_configuration_and_the_flags_decide(void **state)
 {
     const char *const allow[] = {"git", "github.cl*", "github.erase", NULL};
@@ -262,10 +290,15 @@ static void close_names_are_those_of_servers_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(tools_are_found_by_all_of_their_names),    CASE(the_configuration_and_the_flags_decide),
-        CASE(one_flag_allows_all_but_what_is_denied),   CASE(a_changed_definition_is_asked_about_again),
-        CASE(a_server_says_what_it_likes_of_its_tools), CASE(only_servers_that_are_configured_now_are_shown),
-        CASE(scripts_get_as_many_names_as_fit),         CASE(close_names_are_those_of_servers_too),
+        CASE(a_name_that_is_almost_right_finds_the_one_tool_that_it_can_mean),
+        CASE(tools_are_found_by_all_of_their_names),
+        CASE(the_configuration_and_the_flags_decide),
+        CASE(one_flag_allows_all_but_what_is_denied),
+        CASE(a_changed_definition_is_asked_about_again),
+        CASE(a_server_says_what_it_likes_of_its_tools),
+        CASE(only_servers_that_are_configured_now_are_shown),
+        CASE(scripts_get_as_many_names_as_fit),
+        CASE(close_names_are_those_of_servers_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
