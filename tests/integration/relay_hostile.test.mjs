@@ -295,10 +295,14 @@ test("a question that its server takes back is taken back from the client", asyn
   assert.equal(told.params.requestId, older.asked[0].id);
   assert.match(told.params.reason, /takes the question back/);
   const modern = client(home, { a: asks });
-  const { result } = await modern.modern("tools/call", { name: "mcp_a_go", arguments: {} });
-  const [key] = Object.keys(result.inputRequests);
-  const retry = { name: "mcp_a_go", arguments: {}, requestState: result.requestState, inputResponses: { [key]: { action: "accept" } } };
-  assert.equal((await modern.modern("tools/call", retry)).error.code, -32602);
+  let answer = await modern.modern("tools/call", { name: "mcp_a_go", arguments: {} });
+  // Without an answer it is asked again, until the server's word has come.
+  await until("the end of what is parked", async () => {
+    const { requestState } = answer.result;
+    answer = await modern.modern("tools/call", { name: "mcp_a_go", arguments: {}, requestState });
+    return answer.error;
+  });
+  assert.equal(answer.error.code, -32602);
 });
 
 test("the first server that lists a resource keeps it, and no server has our own", async () => {
@@ -379,4 +383,64 @@ test("a server's tool with the name of ours decides nothing about calls of ours"
   await modern("tools/list", {});
   const ran = await modern("tools/call", { name: "js_run", arguments: { code: "return 1" } }, { "Mcp-Name": "js_run" });
   assert.equal(ran.error, undefined);
+});
+
+// A server of the newer era over HTTP; answer(message) gives an HTTP status and the members of a JSON-RPC answer.
+async function modernServer(answer) {
+  const heard = [];
+  const server = http.createServer((req, res) => {
+    let body = "";
+    req.on("data", (piece) => (body += piece));
+    req.on("end", () => {
+      const m = JSON.parse(body);
+      heard.push(m.method);
+      const [status, said] = {
+        "server/discover": () => [
+          200,
+          { result: { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { tools: {} }, ttlMs: 0, cacheScope: "private" } },
+        ],
+        "tools/list": () => [200, { result: { resultType: "complete", ttlMs: 0, cacheScope: "private", tools: answer("list", heard, req) } }],
+        "tools/call": () => answer("call", heard, req),
+      }[m.method]?.() ?? [404, { error: { code: -32601, message: "no such method" } }];
+      res.writeHead(status, { "Content-Type": "application/json" });
+      res.end(JSON.stringify({ jsonrpc: "2.0", id: m.id, ...said }));
+    });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  ends.push(() => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))));
+  return { entry: { type: "http", url: `http://127.0.0.1:${server.address().port}/mcp` }, heard };
+}
+
+const tool = (schema) => [{ name: "go", inputSchema: { type: "object", properties: { a: { type: "string", ...schema } } } }];
+const mismatch = [400, { error: { code: -32020, message: "header mismatch" } }];
+const done = [200, { result: { resultType: "complete", content: [{ type: "text", text: "done" }] } }];
+
+test("a call that is refused for its headers goes out once more, with the list read anew", async () => {
+  const home = world();
+  const calls = (heard) => heard.filter((method) => method === "tools/call").length;
+  const once = await modernServer((what, heard) => (what === "list" ? tool({}) : calls(heard) === 1 ? mismatch : done));
+  const always = await modernServer((what) => (what === "list" ? tool({}) : mismatch));
+  const c = await client(home, { once: once.entry, always: always.entry }).older();
+  assert.equal((await c.call("mcp_once_go", { a: "x" })).result.content[0].text, "done");
+  assert.deepEqual(once.heard.slice(-3), ["tools/call", "tools/list", "tools/call"]);
+  assert.equal((await c.call("mcp_always_go", { a: "x" })).error.code, -32020);
+  assert.equal(calls(always.heard), 2);
+});
+
+test("what many clients want to hear of does not hold the others", async () => {
+  const home = world();
+  const takes = serverOf(
+    home,
+    "takes",
+    `if (!m.method?.startsWith("resources/")) return false;
+     send({ id: m.id, result: {} });
+     return true;`,
+  );
+  const c = client(home, { a: takes, b: takes });
+  for (let i = 0; i < 40; i++) {
+    const resourceSubscriptions = Array.from({ length: 1024 }, (_, k) => `x://${i}/${k}/${"y".repeat(30)}`);
+    c.send({ id: `l${i}`, method: "subscriptions/listen", params: { notifications: { resourceSubscriptions }, _meta: modernMeta } });
+  }
+  for (let i = 0; i < 40; i++) c.send({ method: "notifications/cancelled", params: { requestId: `l${i}` } });
+  assert.ok((await c.modern("tools/list")).result.tools.length);
 });
