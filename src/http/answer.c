@@ -68,16 +68,33 @@ static void read_content_type(struct al_http *h)
     h->charset = find_charset(value);
 }
 
+/* What one line says of how the answer is packed. libcurl unpacks what all of these lines together name,
+ * those of an interim answer and of a transfer coding included: so are they counted. */
+static void note_packing(struct al_http *h, struct al_str line)
+{
+    static const char *const plain[] = {"", "identity", "chunked"}, *const one[] = {"gzip", "x-gzip",
+                                                                                    "deflate"};
+    size_t name = line.n ? (size_t)((const char *)memchr(line.p, ':', line.n) - line.p) : 0;
+    bool content = name == 16 && strncasecmp(line.p, "content-encoding", name) == 0;
+    bool transfer = name == 17 && strncasecmp(line.p, "transfer-encoding", name) == 0;
+    if (!content && !transfer)
+        return;
+    autofree char *value = lower(al_str_trim((struct al_str){line.p + name + 1, line.n - name - 1}));
+    for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+        if (strcmp(value, plain[i]) == 0)
+            return;
+    h->n_packings++;
+    for (size_t i = 0; content && i < sizeof(one) / sizeof(*one); i++)
+        if (strcmp(value, one[i]) == 0)
+            return;
+    h->packed_oddly = true;
+}
+
 /* Only what was asked for: a kind of packing that grows more, or one within another, would pass the bound on
  * what one read can become in memory. */
 static int check_encoding(struct al_http *h)
 {
-    const char *value = al_http_header(h, "content-encoding");
-    static const char *const known[] = {"", "identity", "gzip", "x-gzip", "deflate"};
-    for (size_t i = 0; value && i < sizeof(known) / sizeof(*known); i++)
-        if (strcasecmp(value, known[i]) == 0)
-            return 0;
-    if (!value)
+    if (h->n_packings <= 1 && !h->packed_oddly)
         return 0;
     al_fail(&h->err, AL_UPSTREAM_UNAVAILABLE, "%s has packed its answer in a way that was not asked for",
             h->host);
@@ -88,12 +105,12 @@ static bool end_of_head(struct al_http *h)
 {
     h->head_done = true;
     read_content_type(h);
+    if (check_encoding(h) < 0)
+        return false;
     if (h->max_redirects && al_http_is_redirect(h)) {
         h->follow = true;
         return true;
     }
-    if (check_encoding(h) < 0)
-        return false;
     if (h->ops && h->ops->head) {
         struct al_http_head head = {
             .status = h->status, .url = h->url_text, .content_type = h->content_type, .charset = h->charset};
@@ -126,6 +143,8 @@ static bool header_line(struct al_http *h, struct al_str line)
     }
     if (line.n) {
         keep_header(h, line);
+        if (memchr(line.p, ':', line.n))
+            note_packing(h, line);
         return true;
     }
     return h->status / 100 == 1 || end_of_head(h); /* after 1xx another head comes */
@@ -151,6 +170,16 @@ size_t al_http_on_body(char *p, size_t size, size_t n, void *ud)
         h->held = true;
         return CURL_WRITEFUNC_PAUSE;
     }
+    /* A few bytes can unpack to many: the other work of this process has its turn between. */
+    if (h->turn != h->client->turn)
+        h->turn_bytes = 0;
+    h->turn = h->client->turn;
+    if (h->turn_bytes >= AL_HTTP_MAX_TURN) {
+        h->held = h->tired = true;
+        al_http_kick(h->client);
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    h->turn_bytes += size * n;
     if (h->ops->body && !h->ops->body(h->ud, (struct al_str){p, size * n})) {
         h->enough = true;
         return 0;

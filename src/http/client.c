@@ -53,6 +53,11 @@ static void kicked(void *ud)
 {
     struct al_http_client *c = ud;
     c->kick = NULL;
+    c->turn++;
+    for (struct al_http *h = c->first; h; h = h->next) {
+        h->resume = h->resume || (h->tired && !h->paused);
+        h->tired = false;
+    }
     al_http_enter(c);
     struct al_http *h = c->first;
     while (h && !c->freed)
@@ -83,6 +88,7 @@ static void take_finished(struct al_http_client *c)
 static void act(struct al_http_client *c, curl_socket_t fd, int mask)
 {
     int running;
+    c->turn++;
     al_http_enter(c);
     c->lib->multi_socket_action(c->multi, fd, mask, &running);
     take_finished(c);

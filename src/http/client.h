@@ -43,6 +43,7 @@ struct al_http_request {
      * Another origin (scheme, host or port) gets none of these headers but Accept and Content-Type, nor does any hop after
      * it. */
     unsigned max_redirects;
+    bool same_origin; /* a redirect to another origin is not followed: UPSTREAM_UNAVAILABLE says where it points */
     /* Refuse addresses that are not public: at each connection, so after each resolution and redirect. Where the
      * environment names a proxy (http_proxy, https_proxy, all_proxy, no_proxy), the proxy resolves names, out of our sight:
      * then we resolve each name first, and refuse it when any of its addresses is not public. */

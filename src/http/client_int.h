@@ -9,6 +9,8 @@
 #define AL_HTTP_MAX_HEAD (64 * 1024)     /* of one answer */
 #define AL_HTTP_MAX_LEFTOVER (64 * 1024) /* of a redirect's body, which is read and dropped */
 #define AL_HTTP_MAX_URL (32 * 1024)
+#define AL_HTTP_MAX_TURN (1024 * 1024) /* unpacked bytes of one answer in one turn of the loop */
+#define AL_HTTP_READ (8 * 1024L)       /* packed bytes that libcurl takes at once: they can become 1000 times as many */
 
 /*
  * libcurl calls us from within its own functions, and there most of them may not be called. So what callers
@@ -24,6 +26,7 @@ struct al_http_client {
     struct al_http *first;
     bool (*is_public)(
         const struct sockaddr *address); /* al_http_address_public, unless a test says otherwise */
+    uint64_t turn;  /* of the loop, as far as we see it */
     unsigned depth; /* of our functions that are running: the client is freed when none is */
     bool freed;
 };
@@ -43,7 +46,7 @@ struct al_http {
     char **headers;     /* NULL-terminated; only those that this hop gets */
     uint64_t connect_ms, idle_ms;
     unsigned max_redirects, n_redirects;
-    bool public_only;
+    bool public_only, same_origin;
 
     /* One hop. */
     CURL *easy;
@@ -57,12 +60,17 @@ struct al_http {
     int status;
     bool head_done, follow; /* the head is complete; it is a redirect that will be followed */
     size_t leftover;
+    unsigned n_packings; /* codings that the heads so far have named … */
+    bool packed_oddly;   /* … and one of them was not asked for */
     char denied[64]; /* the last address that was refused; "": none */
     char *content_type, *charset;
 
     /* What the loop has to do. */
     bool begin, resume, finish, removed;
     bool paused, held; /* by the caller; by libcurl, which has bytes for us */
+    bool tired;        /* it has given enough in this turn: it goes on in the next */
+    uint64_t turn;     /* in which it gave turn_bytes */
+    size_t turn_bytes;
     bool enough;       /* the caller wants no more */
     bool ended;        /* done is being called */
     struct al_err err; /* why it is to end; code AL_OK: no reason of ours */

@@ -56,6 +56,8 @@ void al_http_hop_forget(struct al_http *h)
     }
     al_buf_free(&h->head);
     h->head_bytes = h->leftover = 0;
+    h->n_packings = 0;
+    h->packed_oddly = h->tired = false;
     h->status = 0;
     h->head_done = h->follow = h->held = h->resume = false;
     h->denied[0] = 0;
@@ -164,6 +166,7 @@ static CURLcode set_rules(struct al_http *h)
     SET(CURLOPT_CURLU, h->url);
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)h->connect_ms);
     SET(CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
+    SET(CURLOPT_BUFFERSIZE, AL_HTTP_READ);
     SET(CURLOPT_USERAGENT, "alisio/" AL_VERSION);
     SET(CURLOPT_HTTPHEADER, h->list);
     SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE); /* ours are not for the proxy */

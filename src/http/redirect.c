@@ -1,6 +1,7 @@
 /* Redirects, followed by us and not by libcurl: headers of ours stay with the origin that they were meant
  * for. */
 #include "base/mem.h"
+#include "base/text.h"
 #include "http/client_int.h"
 
 #include <strings.h>
@@ -70,6 +71,16 @@ static bool next_url(struct al_http *h)
     return true;
 }
 
+static int refuse_away(const struct al_http *h, const char *from, struct al_err *err)
+{
+    autobuf struct al_buf to = AL_BUF_INIT(4096);
+    al_text_visible(&to, al_utf8_cut(al_str_of(h->host), 253), false);
+    al_fail(err, AL_UPSTREAM_UNAVAILABLE,
+            "%s redirects to %s://%.*s:%s, another place, which gets nothing of this", from, h->scheme,
+            AL_FMT(al_buf_str(&to)), h->port);
+    return al_hint(err, "if that is where it is now, write that address instead");
+}
+
 int al_http_redirect(struct al_http *h, struct al_err *err)
 {
     if (++h->n_redirects > h->max_redirects)
@@ -83,7 +94,10 @@ int al_http_redirect(struct al_http *h, struct al_err *err)
     if (al_http_hop_prepare(h, err) < 0)
         return al_fail(err, AL_UPSTREAM_UNAVAILABLE, "%s redirects to something else than http and https",
                        host);
-    if (strcmp(scheme, h->scheme) != 0 || strcasecmp(host, h->host) != 0 || strcmp(port, h->port) != 0)
-        drop_headers(h, fit_for_strangers);
+    if (strcmp(scheme, h->scheme) == 0 && strcasecmp(host, h->host) == 0 && strcmp(port, h->port) == 0)
+        return 0;
+    if (h->same_origin)
+        return refuse_away(h, host, err);
+    drop_headers(h, fit_for_strangers);
     return 0;
 }

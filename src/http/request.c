@@ -200,6 +200,7 @@ struct al_http *al_http_start(struct al_http_client *c, const struct al_http_req
     h->idle_ms = r->idle_ms;
     h->max_redirects = r->max_redirects;
     h->public_only = r->public_only;
+    h->same_origin = r->same_origin;
     link_in(h);
     if (!is_token(al_str_of(h->method))) {
         al_fail(err, AL_INVALID_INPUT, "not a method of HTTP");

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #define MAX_EXPANDED (64u << 10)
+#define MIN_RETRY_MS 250
 
 static struct al_http_transport *of(struct al_transport *base)
 {
@@ -320,5 +321,6 @@ struct al_transport *al_http_transport_new(const struct al_http_server *server,
     t->header_texts = copy_lines(server->headers);
     t->loop = server->loop;
     t->client = server->client;
+    t->min_retry_ms = MIN_RETRY_MS;
     return &t->base;
 }

@@ -3,6 +3,7 @@
  * the old era a stream that breaks off before its answer is taken up again by a GET with Last-Event-ID, after
  * the time that the server has named (2025-11-25, basic/transports, Resumability and Redelivery).
  */
+#include "base/ident.h"
 #include "base/mem.h"
 #include "upstream/http_int.h"
 
@@ -12,8 +13,8 @@
 #define RETRY_MS 1000      /* where the server names no time */
 #define MAX_RETRY_MS 30000 /* of our own doubling */
 #define MAX_FAILURES 5
-#define MAX_LISTEN_FAILURES 10
-#define LINGER_MS 2000 /* for the server to end a stream that has brought its answer */
+#define LASTING_MS 10000 /* a stream that lived as long is no failure */
+#define LINGER_MS 2000   /* for the server to end a stream that has brought its answer */
 #define SAY_MS 30000
 #define BYE_MS 2000
 
@@ -123,7 +124,8 @@ static void too_big(struct al_exchange *x)
 static bool on_event(void *ud, const struct al_sse_event *e)
 {
     struct al_exchange *x = ud;
-    x->failures = 0;
+    if (x->kind == AL_EXCHANGE_REQUEST)
+        x->failures = 0;
     if (e->id.n) {
         free(x->last_event);
         x->last_event = al_xdup(e->id.p, e->id.n);
@@ -192,8 +194,9 @@ static void start_again(void *ud)
 static void try_again_later(struct al_exchange *x)
 {
     uint64_t ms = x->retry_ms >= 0 ? (uint64_t)x->retry_ms : RETRY_MS;
+    ms = ms > x->t->min_retry_ms ? ms : x->t->min_retry_ms;
     for (unsigned i = 0; i < x->failures && ms < MAX_RETRY_MS; i++)
-        ms = ms ? 2 * ms : RETRY_MS;
+        ms *= 2;
     x->failures++;
     x->resuming = x->last_event != NULL;
     x->timer = al_timer_start(x->t->loop, ms, start_again, x);
@@ -244,9 +247,14 @@ static void text_ended(struct al_exchange *x)
     al_exchange_fail(x, AL_LOSS_BROKEN, &err);
 }
 
+/* What a server tells by itself is missed without this stream: it is asked for again and again, ever more
+ * rarely. */
 static void listen_ended(struct al_exchange *x)
 {
-    if ((is_stream_answer(x) || !x->status) && x->failures < MAX_LISTEN_FAILURES)
+    bool stream = is_stream_answer(x);
+    if (stream && al_mono_ms() - x->head_ms >= LASTING_MS)
+        x->failures = 0;
+    if (stream || !x->status || x->status == 429 || x->status >= 500)
         try_again_later(x);
     else
         al_exchange_drop(x); /* 405: there is none */
@@ -285,27 +293,44 @@ static void lingered(void *ud)
     al_exchange_drop(x);
 }
 
-static void take_session(struct al_exchange *x)
+/* False: it is one that we cannot send back. */
+static bool take_session(struct al_exchange *x)
 {
     const char *id = al_http_header(x->http, "mcp-session-id");
-    if (!id || !*id || strlen(id) > AL_HTTP_MAX_SESSION)
-        return;
-    for (const char *p = id; *p; p++)
-        if (*p < 0x21 || *p > 0x7e)
-            return;
+    if (!id || !*id)
+        return true;
+    size_t n = strlen(id);
+    bool fine = n <= AL_HTTP_MAX_SESSION;
+    for (const char *p = id; fine && *p; p++)
+        fine = *p >= 0x21 && *p <= 0x7e;
+    if (!fine)
+        return false;
     free(x->t->session);
-    x->t->session = al_xstrdup(id);
+    x->t->session = al_xdup(id, n);
+    return true;
+}
+
+static void refuse_session(struct al_exchange *x)
+{
+    struct al_err err;
+    al_fail(&err, AL_UPSTREAM_UNAVAILABLE,
+            "the MCP server %s gives a session id that cannot be used: over %u KiB, or not of visible ASCII",
+            x->t->name, AL_HTTP_MAX_SESSION >> 10);
+    al_exchange_fail(x, AL_LOSS_BROKEN, &err);
 }
 
 static void on_head(void *ud, const struct al_http_head *head)
 {
     struct al_exchange *x = ud;
     x->status = head->status;
+    x->head_ms = al_mono_ms();
     bool fine = head->status / 100 == 2;
     bool json = strcmp(head->content_type, "application/json") == 0 ||
                 al_str_ends(al_str_of(head->content_type), "+json");
-    if (x->initialize && fine)
-        take_session(x);
+    if (x->initialize && fine && !take_session(x)) {
+        refuse_session(x);
+        return;
+    }
     if (x->kind != AL_EXCHANGE_REQUEST && x->kind != AL_EXCHANGE_LISTEN)
         x->form = AL_FORM_NONE;
     else if (head->status == 200 && strcmp(head->content_type, "text/event-stream") == 0)
@@ -452,6 +477,7 @@ int al_exchange_start(struct al_exchange *x, struct al_err *err)
                     : x->kind == AL_EXCHANGE_BYE ? BYE_MS
                                                  : 0,
         .max_redirects = AL_HTTP_REDIRECTS,
+        .same_origin = true,
     };
     x->http = al_http_start(t->client, &r, &ops, x, err);
     if (!x->http) {

@@ -11,7 +11,7 @@
 
 #define AL_HTTP_MAX_EXCHANGES 2048      /* of one server at once, waiting ones included */
 #define AL_HTTP_MAX_REFUSAL (64u << 10) /* of the body of an answer that is none of ours */
-#define AL_HTTP_MAX_SESSION 1024
+#define AL_HTTP_MAX_SESSION 8192
 #define AL_HTTP_REDIRECTS 5
 
 struct al_http_server {
@@ -55,6 +55,7 @@ struct al_exchange {
     bool started;
     bool had_session; /* it was sent with one */
     bool resuming;    /* it is a GET with Last-Event-ID */
+    uint64_t head_ms; /* when its present answer began */
     int status;
     enum al_exchange_form form;
     struct al_sse sse;
@@ -66,7 +67,7 @@ struct al_exchange {
     bool answered;    /* its answer has come: nothing is lost any more */
     char *last_event; /* NULL: none */
     int64_t retry_ms;
-    unsigned failures;      /* tries to take it up in a row that brought no event */
+    unsigned failures; /* tries to take it up in a row that brought no event; of one that listens: that did not last */
     struct al_timer *timer; /* until the next try; or of what has its answer and does not end */
     bool to_tell;           /* of a pause, or of its end */
     unsigned busy;
@@ -93,6 +94,7 @@ struct al_http_transport {
     unsigned busy;
     struct al_timer *timer; /* of opening; of closing */
     bool broken;            /* it could not be opened */
+    uint64_t min_retry_ms;  /* of taking streams up again, whatever the server names; tests make it shorter */
     struct al_err err;
 };
 

@@ -128,7 +128,7 @@ bool peer_write(int fd, const void *bytes, size_t n)
 
 bool peer_say(int fd, const char *fmt, ...)
 {
-    char text[4096];
+    char text[16384];
     va_list ap;
     va_start(ap, fmt);
     int n = vsnprintf(text, sizeof(text), fmt, ap);
@@ -151,7 +151,7 @@ void peer_wait_closed(int fd)
 
 const char *peer_header(const char *request, const char *name)
 {
-    static _Thread_local char ring[8][8192];
+    static _Thread_local char ring[8][16384];
     static _Thread_local unsigned turn;
     char *value = ring[turn++ % 8];
     size_t n = strlen(name);

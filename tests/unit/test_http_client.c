@@ -243,6 +243,20 @@ static bool odd_ends(struct peer *p, int fd, const char *request, unsigned n)
         peer_say(fd, "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 4\r\n\r\nabcd");
         return true;
     }
+    if (strstr(request, "GET /twice")) {
+        peer_say(fd, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Encoding: gzip\r\n"
+                     "Content-Length: 4\r\n\r\nabcd");
+        return true;
+    }
+    if (strstr(request, "GET /early")) {
+        peer_say(fd, "HTTP/1.1 103 Early Hints\r\nContent-Encoding: gzip\r\n\r\n"
+                     "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd");
+        return true;
+    }
+    if (strstr(request, "GET /transfer")) {
+        peer_say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n");
+        return true;
+    }
     if (strstr(request, "GET /badgzip")) {
         peer_say(fd, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd");
         return true;
@@ -283,6 +297,9 @@ static void odd_answers_end_with_a_reason(void **state)
         {"/noise", AL_UPSTREAM_UNAVAILABLE, "does not speak HTTP"},
         {"/half", AL_UPSTREAM_UNAVAILABLE, "broke in the middle of the answer"},
         {"/br", AL_UPSTREAM_UNAVAILABLE, "packed"},
+        {"/twice", AL_UPSTREAM_UNAVAILABLE, "packed its answer in a way that was not asked for"},
+        {"/early", AL_UPSTREAM_UNAVAILABLE, "packed its answer in a way that was not asked for"},
+        {"/transfer", AL_UPSTREAM_UNAVAILABLE, "packed"},
         {"/badgzip", AL_UPSTREAM_UNAVAILABLE, "packed wrongly"},
         {"/flood", AL_RESULT_TOO_LARGE, "head"},
         {"/line", AL_RESULT_TOO_LARGE, "head"},
@@ -695,7 +712,15 @@ static void pack_zeros(struct al_buf *out, size_t runs)
     PUT(0, 7); /* end */
     if (n)
         al_buf_addc(out, (char)bits);
-    al_buf_add(out, "\0\0\0\0\0\0\0\0", 8);
+    uint32_t crc = ~0u, size = (uint32_t)(1 + 258 * runs);
+    for (uint32_t i = 0; i < size && runs < 100000; i++) /* nobody comes to the end of more */
+        for (int k = 0; k < 8; k++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+    crc = ~crc;
+    for (unsigned i = 0; i < 32; i += 8)
+        al_buf_addc(out, (char)(crc >> i));
+    for (unsigned i = 0; i < 32; i += 8)
+        al_buf_addc(out, (char)(size >> i));
 }
 
 static size_t memory_kb(void)
@@ -732,6 +757,44 @@ static void a_packed_bomb_is_bounded_by_its_reader(void **state)
     assert_true(al_loop_run_until(g.loop, &g.done, LIMIT_MS));
     assert_int_equal(g.err.code, AL_OK);
     assert_true(g.body.n < 1000000);
+    got_close(&g);
+    peer_stop(&p);
+}
+
+struct turns {
+    struct got *g;
+    struct al_timer *timer;
+    size_t seen, most;
+};
+
+static void on_turn(void *ud)
+{
+    struct turns *t = ud;
+    size_t now = t->g->body.n - t->seen;
+    t->most = now > t->most ? now : t->most;
+    t->seen = t->g->body.n;
+    t->timer = t->g->done ? NULL : al_timer_start(t->g->loop, 0, on_turn, t);
+}
+
+/* A million bytes come out of six thousand: whatever else the loop has to do is done between. */
+static void what_unpacks_to_much_comes_in_turns(void **state)
+{
+    (void)state;
+    autobuf struct al_buf packed = AL_BUF_INIT(16 << 20);
+    pack_zeros(&packed, 65000); /* 16.8 MB out of 105 kB */
+    struct al_str view = al_buf_str(&packed);
+    struct peer p;
+    struct got g;
+    peer_start(&p, bomb, &view);
+    got_open(&g);
+    struct turns t = {.g = &g};
+    begin(&g, &(struct al_http_request){.url = url_of(&p, "/")});
+    on_turn(&t);
+    assert_true(al_loop_run_until(g.loop, &g.done, LIMIT_MS));
+    al_timer_stop(t.timer);
+    assert_int_equal(g.err.code, AL_OK);
+    assert_int_equal(g.body.n, 1 + 258 * 65000);
+    assert_true(t.most <= 3 << 20);
     got_close(&g);
     peer_stop(&p);
 }
@@ -863,6 +926,7 @@ int main(void)
         cmocka_unit_test(a_proxy_of_the_environment_is_used_and_names_are_checked_before),
         cmocka_unit_test(no_proxy_is_understood_as_people_write_it),
         cmocka_unit_test(a_packed_bomb_is_bounded_by_its_reader),
+        cmocka_unit_test(what_unpacks_to_much_comes_in_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

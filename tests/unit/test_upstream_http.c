@@ -71,6 +71,7 @@ static void world_open(struct world *w, peer_fn *fn, const char *const *headers)
     struct al_http_server server = {
         .name = "it", .url = url, .headers = headers, .loop = w->loop, .client = w->client};
     w->t = al_http_transport_new(&server, &events, w);
+    ((struct al_http_transport *)w->t)->min_retry_ms = 1;
     w->t->ops->open(w->t);
     assert_false(w->opened);
     while (!w->opened && !w->ended) {
@@ -283,6 +284,132 @@ static void the_stream_of_no_request_is_kept_up(void **state)
     w.t->ops->listen(w.t);
     wait_told(&w, 2);
     expect(&w, "{\"last\":\"\"}@0;{\"last\":\"l0\"}@0;");
+    world_close(&w);
+}
+
+static atomic_uint n_soon;
+
+/* Ends each stream at once, and wants it asked for again at once. */
+static bool hasty(struct peer *p, int fd, const char *request, unsigned n)
+{
+    static _Atomic uint64_t last_ms;
+    (void)p;
+    (void)request;
+    uint64_t now = al_mono_ms();
+    n_soon += n > 0 && now - last_ms < 90;
+    last_ms = now;
+    stream_head(fd);
+    peer_say(fd, "retry: 0\nid: %u\ndata: {\"n\":%u}\n\n", n, n);
+    return false;
+}
+
+static void a_server_that_wants_no_pause_gets_one(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, hasty, NULL);
+    ((struct al_http_transport *)w.t)->min_retry_ms = 100;
+    w.t->ops->listen(w.t);
+    wait_told(&w, 3);
+    assert_int_equal(n_soon, 0);
+    assert_true(((struct al_http_transport *)w.t)->first->failures >= 2); /* ever more rarely */
+    world_close(&w);
+}
+
+/* Answers with a stream that ends, or with a fault of its own, a dozen times; then it has something to tell.
+ */
+static bool a_bad_day(struct peer *p, int fd, const char *request, unsigned n)
+{
+    (void)p;
+    (void)request;
+    if (n < 12 && n % 2)
+        return peer_answer(fd, "503 Later", "", AL_STR(""));
+    stream_head(fd);
+    if (n >= 12)
+        peer_say(fd, "data: {\"n\":%u}\n\n", n);
+    return false;
+}
+
+static void listening_is_not_given_up(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, a_bad_day, NULL);
+    w.t->ops->listen(w.t);
+    struct al_exchange *x = ((struct al_http_transport *)w.t)->first;
+    x->retry_ms = 0;
+    while (w.p.n_requests < 12) { /* without the pauses that it makes by now */
+        bool never = false;
+        al_loop_run_until(w.loop, &never, 5);
+        x->failures = x->failures > 3 ? 3 : x->failures;
+    }
+    wait_told(&w, 1);
+    world_close(&w);
+}
+
+static bool long_session(struct peer *p, int fd, const char *request, unsigned n)
+{
+    (void)p;
+    (void)n;
+    size_t length = strtoul(strstr(request, "\"id\":") + 5, NULL, 10) == 1 ? 8192 : 8193;
+    if (strstr(request, "tools/list"))
+        return peer_answer(fd, "200 OK", "Content-Type: application/json\r\n",
+                           strlen(peer_header(request, "mcp-session-id")) == 8192
+                               ? AL_STR("{\"id\":2,\"result\":{}}")
+                               : AL_STR("{\"id\":2,\"error\":{}}"));
+    char head[9000], id[8200];
+    memset(id, 's', length);
+    id[length] = 0;
+    snprintf(head, sizeof(head), "Content-Type: application/json\r\nMcp-Session-Id: %s\r\n", id);
+    return peer_answer(fd, "200 OK", head, AL_STR("{\"id\":1,\"result\":{}}"));
+}
+
+static void a_session_id_is_kept_whole_or_refused(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, long_session, NULL);
+    ask(&w, 1, "initialize");
+    wait_told(&w, 1);
+    ask(&w, 2, "tools/list");
+    wait_told(&w, 2);
+    expect(&w, "{\"id\":1,\"result\":{}}@1;{\"id\":2,\"result\":{}}@2;");
+    ask(&w, 3, "initialize");
+    wait_told(&w, 1);
+    expect(&w, "3 BROKEN;");
+    assert_non_null(strstr(w.err.msg, "session id that cannot be used"));
+    world_close(&w);
+}
+
+static bool elsewhere(struct peer *p, int fd, const char *request, unsigned n)
+{
+    (void)n;
+    char head[200];
+    bool away = strstr(request, "\"id\":1") != NULL;
+    if (strstr(request, "POST /there"))
+        return peer_answer(fd, "200 OK", "Content-Type: application/json\r\n",
+                           AL_STR("{\"id\":2,\"result\":{}}"));
+    snprintf(head, sizeof(head), "Location: http://%s:%d/there\r\n", away ? "localhost" : "127.0.0.1",
+             p->port);
+    return peer_answer(fd, "307 There", head, AL_STR(""));
+}
+
+static void nothing_follows_a_redirect_to_another_place(void **state)
+{
+    (void)state;
+    struct world w;
+    char where[100];
+    world_open(&w, elsewhere, NULL);
+    ask(&w, 1, "tools/call");
+    wait_told(&w, 1);
+    expect(&w, "1 BROKEN;");
+    snprintf(where, sizeof(where), "the MCP server it: 127.0.0.1 redirects to http://localhost:%d, another",
+             w.p.port);
+    assert_non_null(strstr(w.err.msg, where));
+    assert_int_equal(w.p.n_requests, 1);
+    ask(&w, 2, "tools/call");
+    wait_told(&w, 1);
+    expect(&w, "{\"id\":2,\"result\":{}}@2;");
     world_close(&w);
 }
 
@@ -605,6 +732,10 @@ int main(void)
         cmocka_unit_test(nothing_overtakes_the_end_of_the_handshake),
         cmocka_unit_test(a_stream_that_breaks_off_is_taken_up_again),
         cmocka_unit_test(the_stream_of_no_request_is_kept_up),
+        cmocka_unit_test(a_server_that_wants_no_pause_gets_one),
+        cmocka_unit_test(listening_is_not_given_up),
+        cmocka_unit_test(a_session_id_is_kept_whole_or_refused),
+        cmocka_unit_test(nothing_follows_a_redirect_to_another_place),
         cmocka_unit_test(modern_requests_carry_checked_headers),
         cmocka_unit_test(a_cancelled_request_closes_its_stream),
         cmocka_unit_test(refusals_are_told_apart),
