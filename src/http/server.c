@@ -13,6 +13,7 @@
 #define DEFAULT_HEAD (32u * 1024)
 #define DEFAULT_CONNECTIONS 256
 #define DEFAULT_IDLE_S 60
+#define DEFAULT_STRANGER_MS 10000
 #define LAST_RUNS 3
 
 static void drive(struct al_httpd *d);
@@ -135,6 +136,8 @@ struct al_httpd *al_httpd_start(struct al_loop *loop, const struct al_httpd_opts
                            .ud = ud,
                            .max_body = o->max_body,
                            .max_bodies = o->max_bodies ? o->max_bodies : SIZE_MAX,
+                           .max_strangers = o->max_strangers,
+                           .stranger_ms = o->stranger_ms ? o->stranger_ms : DEFAULT_STRANGER_MS,
                            .port = port,
                            .socket_path = o->socket_path ? al_xstrdup(o->socket_path) : NULL,
                            .timer_due_ms = UINT64_MAX};
@@ -157,6 +160,11 @@ struct al_httpd *al_httpd_start(struct al_loop *loop, const struct al_httpd_opts
 int al_httpd_port(const struct al_httpd *d)
 {
     return d->port;
+}
+
+size_t al_httpd_queued(const struct al_httpd *d)
+{
+    return d->queued;
 }
 
 void al_httpd_stop(struct al_httpd *d)

@@ -20,11 +20,15 @@ struct al_httpd_ops {
 
 struct al_httpd_opts {
     int port;                /* on 127.0.0.1; 0: any free one; -1 with socket_path */
-    const char *socket_path; /* Unix socket, made 0600; a stale one of ours is replaced. NULL: none */
+    const char *socket_path; /* Unix socket, made 0600, for its owner alone; a stale one of ours is replaced. NULL: none */
     size_t max_body;         /* a longer one is answered 413 without being held */
     size_t max_bodies;       /* of all requests together, likewise with 503; 0: no limit */
     size_t max_head;         /* 0: 32 KiB; 431 */
     unsigned max_connections; /* 0: 256 */
+    /* Connections of which no request was trusted (al_httpd_trust): at most so many, of which a newer one drops the oldest,
+     * and each for so long. 0: no limit; 10 s. */
+    unsigned max_strangers;
+    unsigned stranger_ms;
     /* A connection without traffic is closed; not a request that waits for its answer, nor a stream with nothing to
      * send. 0: 60. */
     unsigned idle_s;
@@ -34,10 +38,14 @@ struct al_httpd;
 struct al_httpd *al_httpd_start(struct al_loop *loop, const struct al_httpd_opts *o, const struct al_httpd_ops *ops,
                                 void *ud, struct al_err *err); /* BUSY: the port is taken; RUNTIME_UNAVAILABLE */
 int al_httpd_port(const struct al_httpd *d);
+/* Bytes of answers that clients have yet to take: of streams, and of replies until they are over. */
+size_t al_httpd_queued(const struct al_httpd *d);
 /* Closes every connection and stream (no callback comes any more) and frees. What was answered or queued before goes out
  * as far as the clients' sockets take it at once. */
 void al_httpd_stop(struct al_httpd *d);
 
+/* Who asks is known, by what the head says: from head() at the earliest. */
+void al_httpd_trust(struct al_httpd_request *r);
 const char *al_httpd_method(const struct al_httpd_request *r);
 const char *al_httpd_path(const struct al_httpd_request *r);                     /* without the query */
 const char *al_httpd_header(const struct al_httpd_request *r, const char *name); /* NULL: none; of several the first */

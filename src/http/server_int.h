@@ -34,6 +34,7 @@ struct al_httpd {
     void *ud;
     size_t max_body, max_bodies;
     size_t bodies; /* bytes held of all */
+    size_t queued; /* bytes of answers that wait for clients */
     int port;
     char *socket_path; /* ours, to be taken away at the end */
     struct al_watch *watch;
@@ -43,6 +44,9 @@ struct al_httpd {
     bool stopping;                  /* no callback any more */
     struct al_httpd_request *all;   /* what the library holds for us */
     struct al_httpd_request *wakes; /* to be resumed before the library runs next */
+    unsigned max_strangers, n_strangers; /* server_stranger.c */
+    uint64_t stranger_ms;
+    struct al_httpd_connection *oldest, *newest; /* of the strangers */
 };
 
 /* Whether the client is still there. The library does not look at a suspended connection, and may miss an end
@@ -53,6 +57,9 @@ struct al_httpd_connection {
     struct al_watch *hangup;
     int fd;       /* the library's, closed after the connection's end was told */
     bool hung_up; /* it sends no more */
+    bool stranger, turned_away;
+    struct al_timer *late; /* of a stranger */
+    struct al_httpd_connection *older, *newer; /* strangers */
 };
 
 struct al_httpd_stream {
@@ -61,6 +68,7 @@ struct al_httpd_stream {
     void (*drained)(void *ud);
     void *ud;
     struct al_buf queue;
+    size_t counted; /* of it, in the server's queued */
     size_t sent; /* of the queue's front, taken by the library */
     bool closing;
 };
@@ -75,6 +83,7 @@ struct al_httpd_request {
     struct al_buf body;
     size_t received;             /* bytes of body, kept or not */
     struct MHD_Response *answer; /* to be queued by the handler */
+    size_t answer_n;             /* bytes of a reply, in the server's queued */
     int status;
     bool complete;           /* the caller knows it */
     bool answered;           /* by the caller, or by us */
@@ -99,6 +108,11 @@ void al_httpd_on_completed(void *cls, struct MHD_Connection *connection, void **
                            enum MHD_RequestTerminationCode why);
 void al_httpd_on_connection(void *cls, struct MHD_Connection *connection, void **context,
                             enum MHD_ConnectionNotificationCode what);
+/* Ends the connection without more words. */
+void al_httpd_cut(struct al_httpd_request *r);
+/* A connection is there, and is no more; what was turned away gets no answer. */
+void al_httpd_stranger_came(struct al_httpd_connection *link);
+void al_httpd_stranger_gone(struct al_httpd_connection *link);
 /* Runs the library in a later turn of the loop. */
 void al_httpd_soon(struct al_httpd *d);
 

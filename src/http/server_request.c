@@ -51,8 +51,7 @@ static void tell_gone(struct al_httpd_request *r)
         fn(ud);
 }
 
-/* Ends the connection without more words. */
-static void cut(struct al_httpd_request *r)
+void al_httpd_cut(struct al_httpd_request *r)
 {
     r->dead = true;
     if (r->suspended)
@@ -71,7 +70,7 @@ static void on_hangup(void *ud, int events)
     link->hung_up = true;
     /* What is answered already is written as far as the client still reads it. */
     if (r && r->complete && (r->streaming ? !r->stream.closing : !r->answered)) {
-        cut(r);
+        al_httpd_cut(r);
         tell_gone(r);
     } else {
         (void)shutdown(link->fd, SHUT_RD); /* so that the library looks once more, and finds the end */
@@ -88,10 +87,13 @@ void al_httpd_on_connection(void *cls, struct MHD_Connection *connection, void *
         link->httpd = d;
         link->fd = d->mhd->get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
         link->hangup = al_watch_start(d->loop, link->fd, AL_HANGUP, on_hangup, link, NULL);
+        al_httpd_stranger_came(link);
         return;
     }
-    if (link)
+    if (link) {
+        al_httpd_stranger_gone(link);
         al_watch_stop(link->hangup);
+    }
     free(link);
     *context = NULL;
 }
@@ -101,7 +103,7 @@ static void suspend(struct al_httpd_request *r)
     r->suspended = true;
     r->httpd->mhd->suspend_connection(r->connection);
     if (r->link->hung_up)
-        cut(r);
+        al_httpd_cut(r);
 }
 
 /* --- what the library calls --- */
@@ -179,6 +181,8 @@ static struct al_httpd_request *request_new(struct al_httpd *d, struct MHD_Conne
 /* The head has come. What is refused now is refused before its body is read. */
 static enum MHD_Result begin(struct al_httpd_request *r)
 {
+    if (r->link->turned_away)
+        return MHD_NO;
     struct scan length = scan_headers(r, "Content-Length");
     struct scan coding = scan_headers(r, "Transfer-Encoding");
     if (length.count + coding.count > 1 || (coding.count && strcasecmp(coding.value, "chunked") != 0)) {
@@ -219,6 +223,13 @@ static enum MHD_Result take_body(struct al_httpd_request *r, const char *p, size
             drop_body(r);
     }
     return r->received > d->max_body + (size_t)DISCARD_MAX ? MHD_NO : MHD_YES;
+}
+
+/* What its stream holds now. */
+static void count_queue(struct al_httpd_stream *s)
+{
+    s->request->httpd->queued += s->queue.n - s->counted;
+    s->counted = s->queue.n;
 }
 
 enum MHD_Result al_httpd_on_request(void *cls, struct MHD_Connection *connection, const char *url,
@@ -287,6 +298,9 @@ void al_httpd_on_completed(void *cls, struct MHD_Connection *connection, void **
     free(r->path);
     drop_body(r);
     al_buf_free(&r->stream.queue);
+    r->stream.sent = 0;
+    count_queue(&r->stream);
+    d->queued -= r->answer_n;
     free(r);
 }
 
@@ -344,6 +358,8 @@ void al_httpd_reply(struct al_httpd_request *r, int status, const struct al_http
         return;
     r->status = status;
     r->answer = whole_response(r->httpd->mhd, body);
+    r->answer_n = body.n;
+    r->httpd->queued += body.n;
     add_headers(r, headers);
     answer(r);
 }
@@ -384,6 +400,7 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *buf, size_t max)
         al_buf_drop(&s->queue, s->sent);
         s->sent = 0;
     }
+    count_queue(s);
     return (ssize_t)n;
 }
 
@@ -422,6 +439,7 @@ int al_httpd_stream_write(struct al_httpd_stream *s, struct al_str bytes)
         s->sent = 0;
     }
     al_buf_add_str(&s->queue, bytes);
+    count_queue(s);
     if (s->request->suspended)
         wake(s->request);
     return 0;
@@ -439,5 +457,6 @@ void al_httpd_stream_abort(struct al_httpd_stream *s)
     s->closing = true;
     al_buf_free(&s->queue);
     s->sent = 0;
-    cut(s->request);
+    count_queue(s);
+    al_httpd_cut(s->request);
 }

@@ -120,6 +120,7 @@ static void on_head(void *ud, struct al_httpd_request *r)
             "each request needs the header \"Authorization: Bearer TOKEN\", with this server's token");
         return;
     }
+    al_httpd_trust(r);
 }
 
 /* --- what is asked --- */
@@ -284,7 +285,8 @@ int al_mcp_http_start(struct al_mcp *m, struct al_err *err)
                                       .socket_path = o->socket_path,
                                       .max_body = AL_MCP_MAX_MESSAGE,
                                       .max_bodies = AL_MCP_MAX_OPEN_BYTES,
-                                      .max_connections = AL_MCP_HTTP_CONNECTIONS};
+                                      .max_connections = AL_MCP_HTTP_CONNECTIONS,
+                                      .max_strangers = AL_MCP_HTTP_STRANGERS};
     h->httpd = al_httpd_start(loop, &how, &ops, h, err);
     if (!h->httpd) {
         free(h);

@@ -89,6 +89,8 @@ static void on_request(void *ud, struct al_httpd_request *r)
 static void on_head(void *ud, struct al_httpd_request *r)
 {
     (void)ud;
+    if (al_httpd_header(r, "X-Known"))
+        al_httpd_trust(r);
     if (strcmp(al_httpd_path(r), "/refuse") == 0)
         reply_body(r, 401, AL_STR("refused"));
 }
@@ -601,6 +603,73 @@ static void closes_what_says_nothing(void **state)
     world_close(&w);
 }
 
+/* Never longer than that, however busily it writes its head. */
+static void drips(struct client *c)
+{
+    while (!c->ended) {
+        (void)!send(c->fd, "a", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+        al_loop_run_until(c->w->loop, &c->ended, 5);
+    }
+}
+
+static void a_stranger_has_a_short_time(void **state)
+{
+    struct world w;
+    struct client slow, refused, known, waiting;
+    (void)state;
+    world_open(&w, &(struct al_httpd_opts){.max_body = 1000, .max_strangers = 10, .stranger_ms = 300});
+    client_open(&known, &w, true);
+    client_open(&waiting, &w, true);
+    send_text(&known, "GET /a HTTP/1.1\r\nHost: a\r\nX-Known: 1\r\n\r\n");
+    send_text(&waiting, "GET /wait HTTP/1.1\r\nHost: a\r\nX-Known: 1\r\n\r\n");
+    WAIT_FOR(&w, w.requests == 2);
+    client_open(&slow, &w, true);
+    client_open(&refused, &w, true);
+    send_text(&refused, "GET /refuse HTTP/1.1\r\nHost: a\r\n\r\n");
+    send_text(&slow, "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ");
+    WAIT_FOR(&w, has(&refused, "401"));
+    drips(&slow);
+    WAIT_FOR(&w, refused.ended);
+    assert_false(known.ended || waiting.ended);
+    send_text(&known, "GET /again HTTP/1.1\r\nHost: a\r\n\r\n");
+    WAIT_FOR(&w, w.requests == 3 && count(&known, "200 OK") == 2);
+    client_close(&slow);
+    client_close(&refused);
+    client_close(&known);
+    client_close(&waiting);
+    world_close(&w);
+}
+
+/* However many connect and say nothing: who is known gets in, and stays. */
+static void strangers_are_few_and_the_oldest_goes(void **state)
+{
+    struct world w;
+    struct client many[100], known, late;
+    size_t ended = 0;
+    (void)state;
+    world_open(&w, &(struct al_httpd_opts){.max_body = 1000, .max_strangers = 8, .max_connections = 40});
+    client_open(&known, &w, true);
+    send_text(&known, "GET /a HTTP/1.1\r\nHost: a\r\nX-Known: 1\r\n\r\n");
+    WAIT_FOR(&w, has(&known, "200 OK"));
+    for (size_t i = 0; i < 100; i++) {
+        client_open(&many[i], &w, true);
+        send_text(&many[i], "POST / HTTP/1.1\r\nHost: a\r\nX:");
+    }
+    WAIT_FOR(&w, many[91].ended);
+    client_open(&late, &w, true);
+    send_text(&late, "GET /late HTTP/1.1\r\nHost: a\r\nX-Known: 1\r\n\r\n");
+    WAIT_FOR(&w, has(&late, "200 OK"));
+    for (size_t i = 0; i < 100; i++) {
+        ended += many[i].ended;
+        client_close(&many[i]);
+    }
+    assert_true(ended >= 92 && ended <= 93);
+    assert_false(known.ended || late.ended);
+    client_close(&known);
+    client_close(&late);
+    world_close(&w);
+}
+
 static void port_taken_is_busy(void **state)
 {
     struct world w, other = {0};
@@ -663,6 +732,32 @@ static void serves_a_private_unix_socket(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+static void another_user_does_not_get_in(void **state)
+{
+    char dir[] = "/tmp/alisio-httpd-XXXXXX", path[64];
+    struct al_err err;
+    struct world w;
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* who else could one be */
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/mcp.sock", dir);
+    world_open(&w, &(struct al_httpd_opts){.port = -1, .socket_path = path, .max_body = 1000});
+    assert_int_equal(chmod(dir, 0755) | chmod(path, 0666), 0);
+    assert_int_equal(seteuid(65534), 0);
+    int fd = unix_client(path);
+    assert_int_equal(seteuid(0), 0);
+    struct client c = {.w = &w, .fd = fd, .in = AL_BUF_INIT(10000)};
+    (void)!al_fd_write_all(c.fd, AL_STR("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    c.watch = al_watch_start(w.loop, c.fd, AL_READABLE, on_readable, &c, &err);
+    WAIT_FOR(&w, c.ended);
+    assert_int_equal(w.requests, 0);
+    assert_int_equal(c.in.n, 0);
+    client_close(&c);
+    world_close(&w);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -682,8 +777,11 @@ int main(void)
         cmocka_unit_test(rests_with_a_hundred_open_streams),
         cmocka_unit_test(stops_with_everything_open),
         cmocka_unit_test(closes_what_says_nothing),
+        cmocka_unit_test(a_stranger_has_a_short_time),
+        cmocka_unit_test(strangers_are_few_and_the_oldest_goes),
         cmocka_unit_test(port_taken_is_busy),
         cmocka_unit_test(serves_a_private_unix_socket),
+        cmocka_unit_test(another_user_does_not_get_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
