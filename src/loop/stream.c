@@ -42,7 +42,8 @@ void al_stream_drop(void *ud)
 static void stop_reading(struct al_stream *s)
 {
     al_watch_stop(s->read_watch);
-    s->read_watch = NULL;
+    al_watch_stop(s->hangup_watch);
+    s->read_watch = s->hangup_watch = NULL;
 }
 
 static void stop_writing(struct al_stream *s)
@@ -104,6 +105,23 @@ static int start_reading(struct al_stream *s)
         r = 0;
     }
     return r;
+}
+
+static void hung_up(void *ud, int events)
+{
+    struct al_stream *s = ud;
+    (void)events;
+    stop_reading(s);
+    s->hung_up = true;
+    s->ops->hangup(s->ud);
+}
+
+/* A descriptor that cannot be watched for it is one whose end is found by reading alone. */
+static void watch_hangup(struct al_stream *s)
+{
+    if (s->ops->hangup && !s->hung_up && s->read_fd >= 0 && !s->read_done && !s->read_file &&
+        !s->hangup_watch && al_watch_open(s->loop, s->read_fd, AL_HANGUP, hung_up, s, &s->hangup_watch) < 0)
+        s->hangup_watch = NULL;
 }
 
 static void report_error(void *ud)
@@ -247,8 +265,11 @@ size_t al_stream_queued(const struct al_stream *s)
 
 void al_stream_pause(struct al_stream *s)
 {
+    if (s->paused)
+        return;
     s->paused = true;
     stop_reading(s);
+    watch_hangup(s);
 }
 
 void al_stream_resume(struct al_stream *s)
@@ -256,6 +277,7 @@ void al_stream_resume(struct al_stream *s)
     if (!s->paused)
         return;
     s->paused = false;
+    stop_reading(s);
     if (s->read_file)
         al_stream_file_resume(s);
     else if (start_reading(s) < 0)

@@ -8,6 +8,9 @@ struct al_stream_ops {
     void (*data)(void *ud, struct al_str bytes);   /* bytes are a view for the call */
     void (*end)(void *ud, int error);              /* end of input (0) or -errno; once; EPIPE of writing comes here too */
     void (*drained)(void *ud);                     /* the write queue is empty again; may be NULL */
+    /* While reading is paused: the other side writes no more. What it has written is still there to be read. Once; may
+     * be NULL. */
+    void (*hangup)(void *ud);
 };
 
 struct al_stream;

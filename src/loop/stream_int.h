@@ -22,7 +22,9 @@ struct al_stream {
     bool read_flying; /* a read is on the pool */
     bool paused;
     bool read_done; /* end of input or an error came */
+    bool hung_up;   /* ops->hangup was called */
     struct al_watch *read_watch;
+    struct al_watch *hangup_watch; /* while paused */
     char *chunk;  /* of a file */
     ssize_t held; /* what a read on the pool gave: bytes, 0, -errno; -1 - INT_MAX: nothing */
 

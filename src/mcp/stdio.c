@@ -1,6 +1,7 @@
 /* The transport over standard input and output: one client, one message a line, and the ends of both. */
 #include "mcp/mcp_int.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "loop/stream.h"
 
@@ -15,40 +16,81 @@ struct al_mcp_stdio {
     struct al_mcp_peer *peer;
     struct al_stream *stream;
     struct al_rpc_lines lines;
-    struct al_timer *linger, *parent_watch;
+    struct al_timer *linger, *parent_watch, *stop_soon;
     int parent_pid;
     bool output_broken;
+    bool input_over; /* the client says nothing more: what is left of it is read, whatever waits for it */
+    bool dropping;   /* notifications are left out until the client has read what waits */
 };
 
 static void stop_timers(struct al_mcp_stdio *s)
 {
     al_timer_stop(s->linger);
     al_timer_stop(s->parent_watch);
-    s->linger = s->parent_watch = NULL;
+    al_timer_stop(s->stop_soon);
+    s->linger = s->parent_watch = s->stop_soon = NULL;
 }
 
-/* Nobody reads any more, or far too slowly: what is still running is for nobody. */
+static void on_stop_soon(void *ud)
+{
+    struct al_mcp_stdio *s = ud;
+    s->stop_soon = NULL;
+    al_mcp_stop(s->mcp);
+}
+
+/* Nobody reads any more, or far too slowly: what is still running is for nobody. It ends in a later turn,
+ * since whoever sends is in the middle of its work. */
 static void output_is_broken(struct al_mcp_stdio *s)
 {
     s->output_broken = true;
-    al_mcp_stop(s->mcp);
+    if (!s->stop_soon && !s->mcp->stopping)
+        s->stop_soon = al_timer_start(al_core_loop(s->mcp->core), 0, on_stop_soon, s);
+}
+
+static bool has_room(struct al_mcp_stdio *s, struct al_str message)
+{
+    size_t all = al_stream_queued(s->stream) + message.n;
+    switch (al_mcp_weight(message)) {
+    case AL_MCP_LOSSY:
+        return al_stream_queued(s->stream) <= AL_MCP_QUEUE_HIGH;
+    case AL_MCP_CHANGE:
+        return all <= AL_MCP_QUEUE_CHANGES;
+    default:
+        return all <= AL_MCP_QUEUE_MAX - AL_MCP_QUEUE_HIGH;
+    }
+}
+
+/* A client that does not read misses what it can do without, so that answers have room: first progress and
+ * logs, then all notifications. An answer that is too long for the room that is left says so in a few words.
+ */
+static void leave_out(struct al_mcp_stdio *s, const struct al_mcp_request *about, bool last,
+                      struct al_buf *line)
+{
+    if (!s->dropping)
+        al_log(AL_LOG_WARN, "mcp", "the client does not read: messages to it are left out");
+    s->dropping = true;
+    if (last && about && about->id)
+        al_rpc_failure(line, al_str_of(about->id), AL_RPC_INTERNAL_ERROR,
+                       AL_STR("BUSY: the answer was left out, since too much waits for the client to read"),
+                       (struct al_str){"", 0});
 }
 
 static void send_message(void *ud, struct al_mcp_request *about, struct al_str message, bool last)
 {
     struct al_mcp_stdio *s = ud;
-    (void)about;
-    (void)last;
+    autobuf struct al_buf line = AL_BUF_INIT(AL_MCP_QUEUE_MAX);
     if (s->output_broken || !message.n)
         return;
-    autobuf struct al_buf line = AL_BUF_INIT(AL_MCP_QUEUE_MAX);
-    al_buf_add_str(&line, message);
-    al_rpc_line(&line);
-    if (al_buf_failed(&line) || al_stream_write(s->stream, al_buf_str(&line)) < 0) {
-        output_is_broken(s);
+    if (has_room(s, message))
+        al_buf_add_str(&line, message);
+    else
+        leave_out(s, about, last, &line);
+    if (!line.n)
         return;
-    }
-    if (al_stream_queued(s->stream) > AL_MCP_QUEUE_HIGH)
+    al_rpc_line(&line);
+    if (al_buf_failed(&line) || al_stream_write(s->stream, al_buf_str(&line)) < 0)
+        output_is_broken(s);
+    else if (al_stream_queued(s->stream) > AL_MCP_QUEUE_HIGH && !s->input_over)
         al_stream_pause(s->stream);
 }
 
@@ -100,9 +142,20 @@ static void on_end(void *ud, int error)
     al_mcp_check_idle(m);
 }
 
+/* It comes while nothing is read: then the end of input would not be seen behind what was not read. What a
+ * pipe still holds is little. */
+static void on_hangup(void *ud)
+{
+    struct al_mcp_stdio *s = ud;
+    s->input_over = true;
+    if (!s->mcp->stopping)
+        al_stream_resume(s->stream);
+}
+
 static void on_drained(void *ud)
 {
     struct al_mcp_stdio *s = ud;
+    s->dropping = false;
     if (!s->mcp->stopping)
         al_stream_resume(s->stream);
     al_mcp_check_idle(s->mcp);
@@ -117,7 +170,8 @@ static void watch_parent(void *ud)
 
 int al_mcp_stdio_start(struct al_mcp *m, struct al_err *err)
 {
-    static const struct al_stream_ops stream_ops = {.data = on_data, .end = on_end, .drained = on_drained};
+    static const struct al_stream_ops stream_ops = {
+        .data = on_data, .end = on_end, .drained = on_drained, .hangup = on_hangup};
     static const struct al_mcp_peer_ops peer_ops = {.send = send_message};
     struct al_mcp_stdio *s = al_xcalloc(1, sizeof *s);
     s->mcp = m;
