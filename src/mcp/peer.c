@@ -206,6 +206,8 @@ static void finish(struct al_mcp_request *r, struct al_str message)
 void al_mcp_fail_with(struct al_mcp_request *r, int code, struct al_str message, struct al_str data)
 {
     autobuf struct al_buf out = AL_BUF_INIT(2 * (size_t)AL_MCP_MAX_MESSAGE);
+    if (r->subscribes)
+        al_mcp_subscribe_failed(r);
     al_rpc_failure(&out, al_str_of(r->id), code, message, data);
     if (al_buf_failed(&out)) { /* the code at least */
         al_buf_clear(&out);
@@ -294,6 +296,17 @@ void al_mcp_notify(struct al_mcp_peer *p, struct al_mcp_request *r, const char *
     al_rpc_notification(&out, method, params);
     if (!al_buf_failed(&out))
         send_about(p, r, al_buf_str(&out));
+}
+
+/* By how al_rpc_notification begins: it has been written here. */
+enum al_mcp_weight al_mcp_weight(struct al_str message)
+{
+    static const char notification[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/";
+    struct al_str name = {message.p + sizeof notification - 1, message.n - (sizeof notification - 1)};
+    if (!al_str_starts(message, notification))
+        return AL_MCP_NEEDED;
+    return al_str_starts(name, "progress\"") || al_str_starts(name, "message\"") ? AL_MCP_LOSSY
+                                                                                 : AL_MCP_CHANGE;
 }
 
 void al_mcp_progress(struct al_mcp_request *r, double value, double total, struct al_str message)

@@ -81,6 +81,14 @@ static bool add_uri(struct al_mcp_subscription *s, struct al_str uri)
     return true;
 }
 
+static void forget_uri(struct al_mcp_subscription *s, ptrdiff_t at)
+{
+    if (at < 0)
+        return;
+    free(s->uris[at]);
+    s->uris[at] = s->uris[--s->n_uris];
+}
+
 /* --- the modern era --- */
 
 static void put_id(struct al_jw *w, const struct al_mcp_request *r)
@@ -206,21 +214,28 @@ static void subscribe(struct al_mcp_request *r, const struct al_json *params, bo
         p->subscriptions = s;
     }
     ptrdiff_t at = find_uri(s, uri);
-    if (!on && at >= 0) {
-        free(s->uris[at]);
-        s->uris[at] = s->uris[--s->n_uris];
-    } else if (on && !add_uri(s, uri)) {
+    if (!on) {
+        forget_uri(s, at);
+    } else if (!add_uri(s, uri)) {
         al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "%u resources are subscribed to already", MAX_URIS);
         return;
     }
+    r->subscribes = on && at < 0;
     /* The relay answers, as the resource's server does. */
-    if (!al_mcp_relay_request(p->mcp->relay, r, params)) {
-        if (on && (at = find_uri(s, uri)) >= 0) {
-            free(s->uris[at]);
-            s->uris[at] = s->uris[--s->n_uris];
-        }
+    if (!al_mcp_relay_request(p->mcp->relay, r, params))
         al_mcp_fail_resource(r, uri);
-    }
+}
+
+void al_mcp_subscribe_failed(struct al_mcp_request *r)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(8 * (size_t)AL_MCP_MAX_MESSAGE);
+    struct al_mcp_subscription *s = older_subscription(r->peer);
+    const struct al_json *params = NULL;
+    r->subscribes = false;
+    if (!s || al_json_parse(&arena, (struct al_str){r->params, r->params_n}, &params, NULL) < 0)
+        return;
+    forget_uri(s, find_uri(s, al_json_get_text(params, "uri")));
+    tell_relay(r->peer);
 }
 
 void al_mcp_resources_subscribe(struct al_mcp_request *r, const struct al_json *params)
