@@ -1,9 +1,8 @@
 /* completion/complete: the ids of runs for run://{executionId}. */
 #include "mcp/mcp_int.h"
 
-#include <limits.h>
-
-#define MAX_VALUES 100u /* as the protocol says */
+#define MAX_VALUES 100u    /* as the protocol says */
+#define MAX_LOOKED_AT 2000 /* of the newest runs */
 
 static const struct al_str nothing = {"", 0};
 
@@ -11,6 +10,7 @@ struct matches {
     struct al_jw *w;
     struct al_str typed;
     unsigned n;
+    int looked_at;
     bool more;
 };
 
@@ -18,6 +18,10 @@ static bool on_run(void *ud, const struct al_run *run)
 {
     struct matches *found = ud;
     struct al_str id = al_str_of(run->id);
+    if (++found->looked_at > MAX_LOOKED_AT) {
+        found->more = true;
+        return false;
+    }
     if (id.n < found->typed.n || !al_str_eq((struct al_str){id.p, found->typed.n}, found->typed))
         return true;
     if (found->n == MAX_VALUES) {
@@ -36,7 +40,7 @@ static void complete_run(struct al_mcp_request *r, struct al_str typed)
     struct al_jw w;
     struct al_err err;
     struct matches found = {.w = &w, .typed = typed};
-    struct al_run_filter filter = {.session = al_core_session(core)->id, .limit = INT_MAX};
+    struct al_run_filter filter = {.session = al_core_session(core)->id, .limit = MAX_LOOKED_AT + 1};
     al_jw_init(&w, &out);
     al_jw_obj(&w);
     al_jw_key(&w, "completion");

@@ -4,7 +4,6 @@
 #include "base/ident.h"
 #include "base/text.h"
 
-#include <limits.h>
 #include <stdio.h>
 
 #define PAGE 50u
@@ -17,7 +16,7 @@ static const struct al_str nothing = {"", 0};
 
 struct page {
     struct al_buf *out;
-    struct al_str after; /* the last id of the page before; empty: the first page */
+    char after[AL_ID_MAX]; /* the last id of the page before; empty: the first page */
     unsigned n;
     char last[AL_ID_MAX];
     bool more;
@@ -47,9 +46,6 @@ static void put_run(struct al_jw *w, const struct al_run *run)
 static bool on_run(void *ud, const struct al_run *run)
 {
     struct page *page = ud;
-    /* Ids grow with time; the list is newest first. */
-    if (page->after.n && al_str_cmp(al_str_of(run->id), page->after) >= 0)
-        return true;
     if (page->n == PAGE) {
         page->more = true;
         return false;
@@ -65,7 +61,9 @@ static bool on_run(void *ud, const struct al_run *run)
 
 static int read_page(struct al_mcp *m, struct page *page, struct al_err *err)
 {
-    struct al_run_filter filter = {.session = al_core_session(m->core)->id, .limit = INT_MAX};
+    struct al_run_filter filter = {.session = al_core_session(m->core)->id,
+                                   .limit = (int)PAGE + 1,
+                                   .before = page->after[0] ? page->after : NULL};
     return al_store_run_each(al_core_store(m->core), &filter, on_run, page, err);
 }
 
@@ -83,7 +81,7 @@ void al_mcp_resources_list(struct al_mcp_request *r, const struct al_json *param
             al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "\"params.cursor\" is not one that was given out");
             return;
         }
-        page.after = cursor->str;
+        snprintf(page.after, sizeof page.after, "%.*s", AL_FMT(cursor->str));
     }
     if (!(cursor && m->relay) && read_page(m, &page, &err) < 0) {
         al_mcp_fail(r, AL_RPC_INTERNAL_ERROR, nothing, "%s: %s", al_code_name(err.code), err.msg);

@@ -220,10 +220,18 @@ int al_store_run_get(struct al_store *s, const char *id, struct al_run *ret, str
     return 0;
 }
 
+/* Where that run is not there any more, its id tells the place. */
+#define BEFORE                                                                                         \
+    "seq <= coalesce((SELECT seq - 1 FROM runs WHERE id=?6),"                                          \
+    " (SELECT seq FROM runs WHERE id<?6 ORDER BY id DESC LIMIT 1), CASE WHEN ?6 IS NULL THEN " MAX_SEQ \
+    " END)"
+#define MAX_SEQ "9223372036854775807"
+
 /* One statement per scope, so that each walks its own index, newest first. */
 #define LIST(where)                                                                                      \
     RUN_COLS " FROM runs WHERE " where " AND (?2 IS NULL OR status=?2) AND (?5 IS NULL OR workspace=?5)" \
-             " AND (NOT ?3 OR status IN ('failed','timed_out','interrupted')) ORDER BY seq DESC LIMIT ?4"
+             " AND (NOT ?3 OR status IN ('failed','timed_out','interrupted')) AND " BEFORE               \
+             " ORDER BY seq DESC LIMIT ?4"
 
 static const char *list_sql(const struct al_run_filter *f)
 {
@@ -248,6 +256,7 @@ int al_store_run_each(struct al_store *s, const struct al_run_filter *f,
     al_bind_int(q, 3, f->failed_only);
     al_bind_int(q, 4, f->limit > 0 ? f->limit : 50);
     al_bind_textz(q, 5, f->workspace);
+    al_bind_textz(q, 6, f->before);
     int r;
     while ((r = al_step(q, err)) == 1) {
         struct al_run run;

@@ -94,7 +94,8 @@ int al_store_run_get(struct al_store *s, const char *id, struct al_run *ret,
 struct al_run_filter {
     const char *workspace, *session, *status; /* NULL: any */
     bool failed_only, live_only;
-    int limit; /* 0: 50 */
+    int limit;          /* 0: 50 */
+    const char *before; /* only what was begun before the run of this id; NULL: all */
 };
 /* Newest first. A list leaves `record` NULL. With failed_only: failed, timed_out, interrupted. */
 int al_store_run_each(struct al_store *s, const struct al_run_filter *f,

@@ -266,6 +266,12 @@ static void lists_filter_by_place_status_and_number(void **state)
     }
     assert_int_equal(count_runs(s, (struct al_run_filter){0}), 7);
     assert_int_equal(count_runs(s, (struct al_run_filter){.limit = 3}), 3);
+    struct listed all = {0};
+    OK(al_store_run_each(s, NULL, take_run, &all, &err));
+    assert_int_equal(count_runs(s, (struct al_run_filter){.before = all.ids[2]}), 4);
+    assert_int_equal(count_runs(s, (struct al_run_filter){.before = all.ids[6]}), 0);
+    assert_int_equal(count_runs(s, (struct al_run_filter){.before = "exec_7zzzzzzzzzzzzzzzzzzzzzzzzz"}), 7);
+    assert_int_equal(count_runs(s, (struct al_run_filter){.before = "exec_"}), 0);
     assert_int_equal(count_runs(s, (struct al_run_filter){.workspace = "/a"}), 4);
     assert_int_equal(count_runs(s, (struct al_run_filter){.workspace = "/none"}), 0);
     assert_int_equal(count_runs(s, (struct al_run_filter){.session = b}), 3);
