@@ -15,14 +15,16 @@
 #define AL_MCP_HTTP_MAX_STREAMS 2048
 #define AL_MCP_HTTP_DELIVERED_STREAMS 64
 #define AL_MCP_HTTP_SESSION_BYTES (48u << 20)
-#define AL_MCP_HTTP_ALL_BYTES (192u << 20) /* of all sessions */
+/* Of all clients: what is kept, and what waits in connections. No notification is added to more than TOLD. */
+#define AL_MCP_HTTP_ALL_BYTES (192u << 20)
+#define AL_MCP_HTTP_TOLD_BYTES (96u << 20)
 /* Events of a stream that are kept for a client that comes back; an answer is kept whatever its size. */
 #define AL_MCP_HTTP_STREAM_EVENTS 1000
 #define AL_MCP_HTTP_STREAM_BYTES (1u << 20)
 /* What is handed to a connection before the client has taken what was handed to it before. */
 #define AL_MCP_HTTP_AHEAD (256u << 10)
 #define AL_MCP_HTTP_QUEUE (AL_MCP_QUEUE_MAX + AL_MCP_HTTP_AHEAD)
-/* A modern client that takes nothing while so much waits has its request cancelled. */
+/* While so much waits for a modern client, progress and logs are not told; a listener to changes is let go. */
 #define AL_MCP_HTTP_MODERN_AHEAD (4u << 20)
 #define AL_MCP_HTTP_TICK_MS 15000
 #define AL_MCP_HTTP_RETRY_MS 1000
@@ -38,7 +40,9 @@ struct al_mcp_http {
     struct al_mcp_session *sessions;
     size_t n_sessions, bytes;
     struct al_mcp_post *posts; /* of modern clients, unanswered */
+    struct al_timer *sweep;    /* frees those whose reader takes nothing */
     bool closed;               /* takes no more */
+    bool left_out;             /* some message was, and the log has it */
 };
 
 /* A POST, looked into as far as the transport must. */
@@ -120,6 +124,12 @@ void al_mcp_hstream_connect(struct al_mcp_hstream *st, struct al_httpd_request *
 /* Writes on what the connection can take, and closes it after the last. */
 void al_mcp_hstream_pump(struct al_mcp_hstream *st);
 void al_mcp_hstream_drop_oldest(struct al_mcp_session *s);
+/* Whether n bytes more may wait for clients, with max in all; forgets for it what they are least likely to come back
+ * for. */
+bool al_mcp_http_room(struct al_mcp_http *h, size_t n, size_t max);
+/* The answer, or, where there is no room for it, an error that says so; its text is in out. */
+struct al_str al_mcp_http_or_busy(struct al_mcp_http *h, const struct al_mcp_request *r, struct al_str answer,
+                                  struct al_buf *out);
 
 void al_mcp_session_post(struct al_mcp_http *h, struct al_httpd_request *r, struct al_mcp_http_body *body);
 void al_mcp_session_get(struct al_mcp_http *h, struct al_httpd_request *r);

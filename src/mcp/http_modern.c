@@ -15,7 +15,8 @@ struct al_mcp_post {
     struct al_httpd_request *waiting; /* not answered yet … */
     struct al_httpd_stream *conn;     /* … or answered by a stream */
     bool json_ok, sse_ok, meta_complete;
-    bool quiet; /* nothing was sent since the last tick */
+    bool quiet;  /* nothing was sent since the last tick */
+    bool broken; /* its reader takes nothing: to be freed in a later turn */
 };
 
 /* --- headers that say what the body says --- */
@@ -66,7 +67,8 @@ static unsigned count_header(void *ud, const char *name)
 }
 
 /* Only tools of servers behind us have arguments that are headers, too. */
-static bool arguments_ok(struct al_mcp_relay *relay, struct al_httpd_request *r, const struct al_mcp_http_body *b)
+static bool arguments_ok(struct al_mcp_relay *relay, struct al_httpd_request *r,
+                         const struct al_mcp_http_body *b)
 {
     const struct al_mcp_http_headers headers = {.get = get_header, .count = count_header, .ud = r};
     autobuf struct al_buf schema = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
@@ -151,40 +153,74 @@ static int status_of(const struct al_mcp_post *post, struct al_str message)
     }
 }
 
-static void write_event(struct al_mcp_post *post, struct al_str message)
+static bool write_event(struct al_mcp_post *post, struct al_str message)
 {
     const struct al_str none = {"", 0};
     autobuf struct al_buf event = AL_BUF_INIT(AL_MCP_QUEUE_MAX);
     al_sse_write(&event, none, none, message);
     post->quiet = false;
-    if (!al_buf_failed(&event) && al_httpd_stream_queued(post->conn) < AL_MCP_HTTP_MODERN_AHEAD &&
-        al_httpd_stream_write(post->conn, al_buf_str(&event)) == 0)
-        return;
-    al_httpd_stream_abort(post->conn); /* its reader takes nothing */
+    return !al_buf_failed(&event) && al_httpd_stream_write(post->conn, al_buf_str(&event)) == 0;
+}
+
+static void free_broken(void *ud)
+{
+    struct al_mcp_http *h = ud;
+    h->sweep = NULL;
+    struct al_mcp_post *post = h->posts;
+    while (post) {
+        if (!post->broken) {
+            post = post->next;
+            continue;
+        }
+        post->broken = false;
+        post_free(post);
+        post = h->posts; /* others may have gone with it */
+    }
+}
+
+/* Later: whoever sends is in the middle of the work that goes with the post. */
+static void break_later(struct al_mcp_post *post)
+{
+    struct al_mcp_http *h = post->http;
+    al_httpd_stream_abort(post->conn);
     post->conn = NULL;
+    post->broken = true;
+    if (!h->sweep)
+        h->sweep = al_timer_start(al_core_loop(h->mcp->core), 0, free_broken, h);
+}
+
+/* What is told besides, when the reader has not yet taken what was told before. Whoever listens for changes
+ * must not miss one, and comes back for the whole; progress and logs of a request can be missed, its answer
+ * not. */
+static void tell(struct al_mcp_post *post, const struct al_mcp_request *about, struct al_str message)
+{
+    if (al_httpd_stream_queued(post->conn) < AL_MCP_HTTP_MODERN_AHEAD &&
+        al_mcp_http_room(post->http, message.n, AL_MCP_HTTP_TOLD_BYTES) && write_event(post, message))
+        return;
+    if (about && strcmp(about->method, "subscriptions/listen") == 0)
+        break_later(post);
+}
+
+/* The answer, and the end of the stream. */
+static void end_stream(struct al_mcp_post *post, struct al_str message)
+{
+    if (!message.n || write_event(post, message))
+        al_httpd_stream_close(post->conn);
+    else
+        al_httpd_stream_abort(post->conn);
 }
 
 static void answer(struct al_mcp_post *post, struct al_str message)
 {
-    if (post->conn && message.n)
-        write_event(post, message);
+    int status = post->waiting && message.n ? status_of(post, message) : 200;
+    if (post->waiting && message.n && !post->json_ok && status == 200)
+        open_stream(post);
     if (post->conn)
-        al_httpd_stream_close(post->conn);
-    else if (post->waiting && message.n && post->json_ok)
-        al_mcp_http_reply_json(post->waiting, status_of(post, message), NULL, message);
-    else if (post->waiting && message.n) {
-        int status = status_of(post, message);
-        if (status == 200) {
-            open_stream(post);
-            write_event(post, message);
-            if (post->conn)
-                al_httpd_stream_close(post->conn);
-        } else {
-            al_mcp_http_reply_json(post->waiting, status, NULL, message);
-        }
-    } else if (post->waiting) {
+        end_stream(post, message);
+    else if (post->waiting && message.n)
+        al_mcp_http_reply_json(post->waiting, status, NULL, message);
+    else if (post->waiting)
         al_httpd_reply(post->waiting, 202, NULL, message);
-    }
     post->waiting = NULL;
     post->conn = NULL;
     post_free(post);
@@ -193,18 +229,16 @@ static void answer(struct al_mcp_post *post, struct al_str message)
 static void send_message(void *ud, struct al_mcp_request *about, struct al_str message, bool last)
 {
     struct al_mcp_post *post = ud;
-    (void)about;
+    autobuf struct al_buf busy = AL_BUF_INIT(4096);
     if (last) {
-        answer(post, message);
+        answer(post, al_mcp_http_or_busy(post->http, about, message, &busy));
         return;
     }
     if (post->waiting && post->sse_ok)
         open_stream(post);
     if (!post->conn)
         return; /* a client that takes JSON alone is told nothing but the answer */
-    write_event(post, message);
-    if (!post->conn)
-        post_free(post);
+    tell(post, about, message);
 }
 
 static const struct al_mcp_peer_ops ops = {.send = send_message};
@@ -266,6 +300,8 @@ void al_mcp_modern_tick(struct al_mcp_http *h)
 
 void al_mcp_modern_end(struct al_mcp_http *h)
 {
+    al_timer_stop(h->sweep);
+    h->sweep = NULL;
     while (h->posts) {
         struct al_mcp_post *post = h->posts;
         if (post->conn)

@@ -17,8 +17,11 @@ static void send_message(void *ud, struct al_mcp_request *about, struct al_str m
 {
     struct al_mcp_session *s = ud;
     struct al_mcp_hstream *st = about ? about->channel : s->general;
-    if (last)
+    autobuf struct al_buf busy = AL_BUF_INIT(4096);
+    if (last) {
+        message = al_mcp_http_or_busy(s->http, about, message, &busy);
         st->over = true;
+    }
     if (message.n || (last && st->json_only))
         al_mcp_hstream_put(st, message, last);
     else
@@ -242,11 +245,6 @@ void al_mcp_session_get(struct al_mcp_http *h, struct al_httpd_request *r)
     const char *last_id = al_httpd_header(r, "Last-Event-ID");
     if (last_id) {
         resume(s, r, last_id);
-        return;
-    }
-    if (s->general->conn) {
-        al_mcp_http_fail(r, &(struct al_mcp_http_error){.status = 409},
-                         "this session has its general stream open already");
         return;
     }
     if (s->polls && !s->general->first)

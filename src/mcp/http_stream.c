@@ -4,8 +4,11 @@
  */
 #include "mcp/http_int.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "rpc/sse.h"
+
+#define SHORT 4096
 
 struct al_mcp_hstream *al_mcp_hstream_new(struct al_mcp_session *s)
 {
@@ -83,14 +86,41 @@ static void bound_session(struct al_mcp_session *s)
         al_mcp_hstream_free(st);
 }
 
-static void bound_all(struct al_mcp_http *h)
+static void drop_written(struct al_mcp_session *s)
 {
-    size_t n;
-    for (struct al_mcp_session *s = h->sessions; s; s = s->next) {
-        struct al_mcp_hstream *st;
-        while (h->bytes > AL_MCP_HTTP_ALL_BYTES && (st = oldest_over(s, false, &n)))
+    for (struct al_mcp_hstream *st = s->streams; st; st = st->next)
+        while (st->first && st->first->no <= st->written && !st->first->answer)
+            drop_first(st);
+}
+
+static bool fits(const struct al_mcp_http *h, size_t n, size_t max)
+{
+    size_t all = h->bytes + al_httpd_queued(h->httpd);
+    return n <= max && all <= max - n;
+}
+
+bool al_mcp_http_room(struct al_mcp_http *h, size_t n, size_t max)
+{
+    struct al_mcp_hstream *st;
+    size_t ignored;
+    for (struct al_mcp_session *s = h->sessions; s && !fits(h, n, max); s = s->next)
+        while (!fits(h, n, max) && (st = oldest_over(s, false, &ignored)))
             al_mcp_hstream_free(st);
-    }
+    for (struct al_mcp_session *s = h->sessions; s && !fits(h, n, max); s = s->next)
+        drop_written(s);
+    return fits(h, n, max);
+}
+
+struct al_str al_mcp_http_or_busy(struct al_mcp_http *h, const struct al_mcp_request *r, struct al_str answer,
+                                  struct al_buf *out)
+{
+    /* Twice: what is kept, and what a connection takes of it. A few words always find room. */
+    if (answer.n <= SHORT || !r->id || al_mcp_http_room(h, 2 * answer.n, AL_MCP_HTTP_ALL_BYTES))
+        return answer;
+    al_rpc_failure(out, al_str_of(r->id), AL_RPC_INTERNAL_ERROR,
+                   AL_STR("BUSY: the answer was left out, since too much waits for clients to read"),
+                   (struct al_str){"", 0});
+    return al_buf_str(out);
 }
 
 void al_mcp_hstream_drop_oldest(struct al_mcp_session *s)
@@ -101,9 +131,11 @@ void al_mcp_hstream_drop_oldest(struct al_mcp_session *s)
         al_mcp_hstream_free(st);
 }
 
+/* The last one stays, but for one that is longer than all that may be kept and that a connection has taken.
+ */
 static void bound_stream(struct al_mcp_hstream *st)
 {
-    while (st->first && !st->first->answer && st->first != st->last &&
+    while (st->first && !st->first->answer && (st->first != st->last || st->first->no <= st->written) &&
            (st->n_events > AL_MCP_HTTP_STREAM_EVENTS || st->bytes > AL_MCP_HTTP_STREAM_BYTES))
         drop_first(st);
 }
@@ -168,6 +200,28 @@ static void answer_json(struct al_mcp_hstream *st, struct al_str message)
         al_httpd_reply(r, 202, NULL, message); /* the client took the request back */
 }
 
+/* What there is no room for, and what is longer than what may be kept while its reader takes no more. */
+static bool is_left_out(struct al_mcp_hstream *st, struct al_str data)
+{
+    struct al_mcp_http *h = st->session->http;
+    bool needed = !data.n || al_mcp_weight(data) == AL_MCP_NEEDED;
+    if (!needed && data.n > AL_MCP_HTTP_STREAM_BYTES &&
+        (!st->conn || al_httpd_stream_queued(st->conn) >= AL_MCP_HTTP_AHEAD))
+        return true;
+    bool held = st->held;
+    st->held = true;
+    bool room = al_mcp_http_room(h, 2 * data.n, needed ? AL_MCP_HTTP_ALL_BYTES : AL_MCP_HTTP_TOLD_BYTES);
+    st->held = held;
+    return !room;
+}
+
+static void log_left_out(struct al_mcp_http *h)
+{
+    if (!h->left_out)
+        al_log(AL_LOG_WARN, "mcp", "clients do not read: long messages to them are left out");
+    h->left_out = true;
+}
+
 void al_mcp_hstream_put(struct al_mcp_hstream *st, struct al_str data, bool answer)
 {
     struct al_mcp_session *s = st->session;
@@ -175,6 +229,10 @@ void al_mcp_hstream_put(struct al_mcp_hstream *st, struct al_str data, bool answ
     if (st->json_only) {
         if (answer)
             answer_json(st, data);
+        return;
+    }
+    if (!answer && is_left_out(st, data)) {
+        log_left_out(s->http);
         return;
     }
     autobuf struct al_buf text = AL_BUF_INIT(AL_MCP_QUEUE_MAX);
@@ -200,7 +258,6 @@ void al_mcp_hstream_put(struct al_mcp_hstream *st, struct al_str data, bool answ
     cut_slow_reader(st);
     bound_stream(st);
     bound_session(s);
-    bound_all(s->http);
 }
 
 void al_mcp_hstream_connect(struct al_mcp_hstream *st, struct al_httpd_request *r)

@@ -48,9 +48,14 @@ static struct al_loop *loop_of(struct mcp_world *w)
     return al_core_loop(w->mcp.core);
 }
 
-static void client_open(struct client *c, struct mcp_world *w, bool reads)
+static void client_read(struct client *c)
 {
     struct al_err err;
+    c->watch = al_watch_start(loop_of(c->w), c->fd, AL_READABLE, on_readable, c, &err);
+}
+
+static void client_open(struct client *c, struct mcp_world *w, bool reads)
+{
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)al_mcp_port(&w->mcp))};
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     *c = (struct client){
@@ -62,7 +67,7 @@ static void client_open(struct client *c, struct mcp_world *w, bool reads)
     }
     assert_int_equal(connect(c->fd, (struct sockaddr *)&a, sizeof a), 0);
     if (reads)
-        c->watch = al_watch_start(loop_of(w), c->fd, AL_READABLE, on_readable, c, &err);
+        client_read(c);
 }
 
 static void client_close(struct client *c)
@@ -286,26 +291,120 @@ static void delivered_streams_are_forgotten_in_time(void **state)
     assert_true(s->n_streams <= AL_MCP_HTTP_DELIVERED_STREAMS + 3);
 }
 
-static void a_slow_modern_reader_is_cancelled(void **state)
+static void long_notifications_go_to_readers_and_are_not_kept(void **state)
 {
     struct mcp_world *w = *state;
     struct client c;
-    char filler[60001];
-    bool changed = false;
+    char header[80];
+    static char filler[900001];
+    memset(filler, 'f', sizeof filler - 1);
+    autobuf struct al_buf params = AL_BUF_INIT(8u << 20);
+    al_buf_addf(&params, "{\"level\":\"info\",\"data\":\"long %s%s%s\"}", filler, filler, filler);
+    struct al_mcp_session *s = open_session(w, header);
+    al_mcp_notify(s->peer, NULL, "notifications/message", al_buf_str(&params));
+    assert_int_equal(s->general->bytes, 0);
+    client_open(&c, w, true);
+    send_request(&c, "GET", header, "");
+    WAIT_FOR(w, s->general->conn);
+    al_mcp_notify(s->peer, NULL, "notifications/message", al_buf_str(&params));
+    assert_true(s->general->bytes <= AL_MCP_HTTP_STREAM_BYTES);
+    WAIT_FOR(w, has(&c, "long "));
+    WAIT_FOR(w, al_httpd_queued(w->mcp.http->httpd) == 0);
+    client_close(&c);
+}
+
+static void what_waits_for_all_clients_is_bounded(void **state)
+{
+    struct mcp_world *w = *state;
+    struct al_mcp_http *h = w->mcp.http;
+    struct client c[16];
+    char header[80];
+    static char filler[900001];
+    memset(filler, 'f', sizeof filler - 1);
+    autobuf struct al_buf big = AL_BUF_INIT(32u << 20);
+    al_buf_adds(&big, "{\"level\":\"info\",\"data\":\"");
+    for (int i = 0; i < 16; i++)
+        al_buf_adds(&big, filler);
+    al_buf_adds(&big, "\"}");
+    for (int i = 0; i < 16; i++) {
+        struct al_mcp_session *s = open_session(w, header);
+        client_open(&c[i], w, false);
+        send_request(&c[i], "GET", header, "");
+        WAIT_FOR(w, s->general->conn);
+        al_mcp_notify(s->peer, NULL, "notifications/message", al_buf_str(&big));
+        assert_true(h->bytes + al_httpd_queued(h->httpd) <= AL_MCP_HTTP_TOLD_BYTES);
+    }
+    for (int i = 0; i < 16; i++)
+        client_close(&c[i]);
+}
+
+/* Whatever waits, a request has an answer. */
+static void an_answer_without_room_says_so(void **state)
+{
+    struct mcp_world *w = *state;
+    struct client c;
+    char header[80];
+    open_session(w, header);
+    client_open(&c, w, true);
+    call(&c, header, 1, "hold");
+    WAIT_FOR(w, mcp_n_held == 1);
+    struct al_mcp_request *r = w->mcp.http->sessions->peer->requests;
+    autobuf struct al_buf out = AL_BUF_INIT(4096);
+    static char text[8192];
+    memset(text, 'a', sizeof text);
+    const struct al_str answer = {text, sizeof text};
+    assert_ptr_equal(al_mcp_http_or_busy(w->mcp.http, r, answer, &out).p, text);
+    w->mcp.http->bytes += AL_MCP_HTTP_ALL_BYTES;
+    assert_true(al_str_find(al_mcp_http_or_busy(w->mcp.http, r, answer, &out), AL_STR("BUSY")) >= 0);
+    w->mcp.http->bytes -= AL_MCP_HTTP_ALL_BYTES;
+    mcp_let_go();
+    WAIT_FOR(w, has(&c, "\r\n0\r\n\r\n"));
+    client_close(&c);
+}
+
+#define MODERN_POST(method, name) "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: " method "\r\n" name
+#define LISTEN                                                  \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/" \
+    "listen\",\"params\":{\"notifications\":{}," MCP_META("{}") "}}"
+
+static void a_slow_modern_reader_misses_logs_and_gets_its_answer(void **state)
+{
+    struct mcp_world *w = *state;
+    struct client c;
+    static char filler[300001];
     memset(filler, 'z', sizeof filler - 1);
-    filler[sizeof filler - 1] = 0;
     client_open(&c, w, false);
-    send_request(&c, "POST",
-                 "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: hold\r\n",
+    send_request(&c, "POST", MODERN_POST("tools/call", "Mcp-Name: hold\r\n"),
                  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
                  "call\",\"params\":{\"name\":\"hold\",\"arguments\":{}," MCP_META("{}") "}}");
     WAIT_FOR(w, mcp_n_held == 1);
+    for (int i = 0; i < 100; i++)
+        notify(w->mcp.peers, i, filler);
+    assert_true(al_httpd_queued(w->mcp.http->httpd) < AL_MCP_HTTP_MODERN_AHEAD + (1u << 20));
+    mcp_let_go();
+    WAIT_FOR(w, !w->mcp.http->posts);
+    client_read(&c);
+    WAIT_FOR(w, has(&c, "\r\n0\r\n\r\n"));
+    assert_true(has(&c, "no 0 "));
+    assert_false(has(&c, "no 99 "));
+    assert_true(has(&c, "\"resultType\":\"complete\""));
+    client_close(&c);
+}
+
+static void a_listener_that_takes_nothing_is_let_go_later(void **state)
+{
+    struct mcp_world *w = *state;
+    struct client c;
+    static char filler[300001];
+    memset(filler, 'z', sizeof filler - 1);
+    client_open(&c, w, false);
+    send_request(&c, "POST", MODERN_POST("subscriptions/listen", ""), LISTEN);
+    WAIT_FOR(w, w->mcp.peers && w->mcp.peers->subscriptions);
     struct al_mcp_peer *p = w->mcp.peers;
-    for (int i = 0; mcp_n_held; i++) {
-        assert_true(i < 20000);
+    for (int i = 0; i < 100; i++) {
         notify(p, i, filler);
-        if (i % 10 == 0)
-            turn(w, &changed);
+        assert_ptr_equal(w->mcp.peers, p);
+        assert_non_null(p->subscriptions);
     }
     WAIT_FOR(w, !w->mcp.peers);
     assert_null(w->mcp.http->posts);
@@ -321,7 +420,11 @@ int main(void)
         CASE(what_nobody_reads_is_bounded_and_the_answer_stays),
         CASE(slow_readers_are_cut_off_and_may_come_back),
         CASE(delivered_streams_are_forgotten_in_time),
-        CASE(a_slow_modern_reader_is_cancelled),
+        CASE(long_notifications_go_to_readers_and_are_not_kept),
+        CASE(what_waits_for_all_clients_is_bounded),
+        CASE(an_answer_without_room_says_so),
+        CASE(a_slow_modern_reader_misses_logs_and_gets_its_answer),
+        CASE(a_listener_that_takes_nothing_is_let_go_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
