@@ -8,14 +8,19 @@
 
 /* The absolute path of this very program; the one in PATH where that is the same file, since upgrades keep it. */
 char *al_own_path(struct al_err *err);
-/* Whether an entry starts this program (or another copy of it) as a server. */
+/* Whether an entry starts this very program. */
 bool al_server_is_own(const struct al_server *s);
 
-/* What an entry would start or reach, on lines indented by four spaces; control characters visible, values of
- * variables and headers left out. */
+/* What an entry would start or reach, on lines indented by four spaces; control characters visible, long words cut,
+ * values of variables and headers left out but for variables that decide what runs. Whoever asks a person about it has to
+ * look whether the buffer failed: what was not shown is not started. */
 void al_say_server(const struct al_server *s, struct al_buf *out);
 /* The same as members of an object that is open. */
 void al_json_server(struct al_jw *w, const struct al_server *s);
+/* Appends a text without user and password of URLs in it, values of their queries, and tokens behind Bearer. With `word`
+ * it is of a command line, and nothing is hidden that a shell could run. */
+#define AL_NOT_SHOWN "‹not shown›"
+void al_mask_secrets(struct al_str s, bool word, struct al_buf *out);
 /* Text of others on one line, control characters visible wherever it goes. */
 void al_say_plain(struct al_buf *out, const char *z);
 

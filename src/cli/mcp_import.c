@@ -55,6 +55,15 @@ static void say_all(struct import *im)
     }
 }
 
+/* What a person cannot have seen is not asked about. */
+static int check_shown(struct import *im)
+{
+    if (!al_buf_failed(&im->shown) && !al_buf_failed(&im->notices))
+        return 0;
+    al_fail(&im->reply->err, AL_CONFIG_INVALID, "it is more than can be shown");
+    return al_hint(&im->reply->err, "put fewer servers into a file, and import that");
+}
+
 static size_t n_chosen(const struct import *im)
 {
     size_t n = 0;
@@ -102,8 +111,11 @@ int al_cmd_mcp_import(struct al_app *app, struct al_reply *reply)
     if (r == 0) {
         al_takeover_init(app, &im.found, &im.takes);
         say_all(&im);
+        r = check_shown(&im);
         size_t n = n_chosen(&im);
-        if (n) {
+        if (r < 0) {
+            n = 0;
+        } else if (n) {
             r = take_over(&im, n);
         } else {
             al_buf_add_str(&reply->text, al_buf_str(&im.shown));

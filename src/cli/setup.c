@@ -111,25 +111,31 @@ static int choose(struct setup *s)
 {
     struct al_app *app = s->app;
     autobuf struct al_buf shown = AL_BUF_INIT(8u << 20);
-    if (al_args_has(&app->args, AL_FLAG_YES) || al_args_has(&app->args, AL_FLAG_DRY_RUN)) {
-        say_found(s, &s->reply->text);
-        return 0;
+    say_found(s, &shown);
+    /* What a person cannot have seen is not asked about. */
+    if (al_buf_failed(&shown) || al_buf_failed(&s->notices)) {
+        al_fail(&s->reply->err, AL_CONFIG_INVALID, "the servers of %s are more than can be shown",
+                s->client->title);
+        return al_hint(&s->reply->err, "take some out");
     }
+    bool asks = !al_args_has(&app->args, AL_FLAG_YES) && !al_args_has(&app->args, AL_FLAG_DRY_RUN);
+    if (!asks || !al_app_can_ask(app))
+        al_buf_add_str(&s->reply->text, al_buf_str(&shown));
+    if (!asks)
+        return 0;
     if (!al_app_can_ask(app)) {
-        say_found(s, &s->reply->text);
         al_fail(&s->reply->err, AL_APPROVAL_REQUIRED,
                 "this wants a person's yes, and there is no terminal to ask at");
         return al_hint(&s->reply->err,
                        "alisio setup %s --yes; with --dry-run it only shows what would change",
                        s->client->name);
     }
-    say_found(s, &shown);
     al_tell(app, al_buf_str(&shown));
     for (size_t i = 0; i < s->takes.n; i++) {
-        char question[200];
+        char question[200]; /* a name has at most 64 bytes */
         if (!s->takes.v[i].chosen)
             continue;
-        snprintf(question, sizeof question, "Move %.64s behind alisio?", s->found.v[i].name);
+        snprintf(question, sizeof question, "Move %s behind alisio?", s->found.v[i].name);
         s->takes.v[i].chosen = al_ask_yes(app, question, true);
     }
     if (al_ask_yes(app, "Write both files now?", false))

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define MAX_ENTRY (64u << 10)
+
 enum dialect {
     DIALECT_MCP_SERVERS, /* mcpServers, and VS Code's servers */
     DIALECT_OPENCODE,
@@ -347,6 +349,24 @@ static enum kind kind_of(struct foreign *f, const struct al_json *obj, struct al
     return KIND_UNKNOWN;
 }
 
+static size_t list_size(char **list)
+{
+    size_t n = 0;
+    for (size_t i = 0; list && list[i]; i++)
+        n += strlen(list[i]) + 1;
+    return n;
+}
+
+/* Nobody reads more than that before a yes, and no program needs it. */
+static bool is_too_large(const struct al_server *s)
+{
+    const char *texts[] = {s->command, s->cwd, s->url};
+    size_t n = list_size(s->args) + list_size(s->env) + list_size(s->headers);
+    for (size_t i = 0; i < 3; i++)
+        n += texts[i] ? strlen(texts[i]) : 0;
+    return n > MAX_ENTRY;
+}
+
 static bool read_entry(struct foreign *f, const struct al_json *obj, struct al_server *s)
 {
     static const char *const envs[] = {"env", "environment"};
@@ -373,6 +393,8 @@ static bool read_entry(struct foreign *f, const struct al_json *obj, struct al_s
     translate_all(f, s);
     if (f->dialect == DIALECT_CODEX)
         codex_variables(s, obj);
+    if (!f->what.n && is_too_large(s))
+        al_buf_adds(&f->what, "it is longer than 64 KiB");
     const char *fault = f->what.n ? NULL : al_server_complete(s);
     if (fault)
         al_buf_adds(&f->what, fault);

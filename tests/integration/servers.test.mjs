@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { makeHome, run, runJson } from "./lib.mjs";
+import { alisio, makeHome, run, runJson } from "./lib.mjs";
 
 const simple = join(dirname(fileURLToPath(import.meta.url)), "../fixtures/simple.mjs");
 const node = process.execPath;
@@ -183,7 +183,7 @@ test("import shows, wants a yes, copies, and proposes a policy", () => {
       "s": {"command": ${JSON.stringify(node)}, "args": [${JSON.stringify(simple)}], "env": {"SECRET": "do-not-show", "T": "\${HOME}"}},
       "u": {"url": "https://u.example/\\u001b[2J", "headers": {"Authorization": "Bearer x"}},
       "web": {"type": "http", "url": "http://127.0.0.1:1/mcp", "headers": {"Authorization": "Bearer do-not-show"}},
-      "alisio": {"command": "alisio", "args": ["mcp"]}, "odd": {"command": 7}, }}`,
+      "alisio": {"command": ${JSON.stringify(alisio)}, "args": ["mcp"]}, "odd": {"command": 7}, }}`,
   });
   const asked = run(home, ["mcp", "import", ".mcp.json"]);
   assert.equal(asked.status, 3);
@@ -240,6 +240,72 @@ test("what is proposed for a tool is for that tool alone, whatever it is called"
   run(home, ["mcp", "doctor"]);
   const by = Object.fromEntries(runJson(home, ["mcp", "tools"]).json.structured.tools.map((t) => [t.tool, t.policy]));
   assert.deepEqual(by, { "***": "allow", ax: "ask", wires: "ask" });
+  home.remove();
+});
+
+test("what cannot be shown is not started", () => {
+  const home = place(null);
+  const mark = join(home.dir, "started");
+  const file = join(home.workspace, "f.json");
+  const entry = (more) => ({ command: "sh", args: ["-c", `echo > ${mark}`, ...more] });
+  // A name or a list that fills all that can be shown, and the one that counts behind it.
+  writeFileSync(file, JSON.stringify({ mcpServers: { a: entry(["\u0001".repeat(100_000)]), b: entry([]) } }));
+  const large = run(home, ["mcp", "import", "f.json"]);
+  assert.match(large.stdout, /left out: a: it is longer than 64 KiB\n/);
+  assert.match(large.stdout, /\n {2}b\n {4}starts {3}sh -c "echo > /);
+  const many = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`s${i}`, entry(Array(300).fill("\u{e0001}".repeat(53)))]));
+  writeFileSync(file, JSON.stringify({ mcpServers: many }));
+  const r = run(home, ["mcp", "import", "f.json", "--yes"]);
+  assert.equal(r.status, 2);
+  assert.match(r.stderr, /it is more than can be shown/);
+  mkdirSync(join(home.dir, ".cursor"));
+  writeFileSync(join(home.dir, ".cursor/mcp.json"), JSON.stringify({ mcpServers: many }));
+  assert.match(run(home, ["setup", "cursor", "--yes"]).stderr, /more than can be shown/);
+  assert.ok(!existsSync(mark));
+  assert.ok(!existsSync(home.config));
+  home.remove();
+});
+
+test("long arguments are cut, and say how much is not shown", () => {
+  const home = place(null, { "f.json": JSON.stringify({ mcpServers: { a: { command: "x", args: ["y".repeat(50_000), "-z"] } } }) });
+  assert.match(run(home, ["mcp", "import", "f.json"]).stdout, /starts {3}x y{200} … 49,800 more characters -z\n/);
+  home.remove();
+});
+
+test("variables that decide what runs are shown with their values, secrets in them are not", () => {
+  const env = { LD_PRELOAD: "/x/evil.so\u001b[2J", PATH: "/x/bin:/bin", https_proxy: "http://me:s3cret@proxy:3128", GIT_SSH_COMMAND: "sh -c evil", GIT_TOKEN: "s3cret", OTHER: "s3cret" };
+  const home = place(null, { "f.json": JSON.stringify({ mcpServers: { a: { command: "x", env } } }) });
+  const { stdout } = run(home, ["mcp", "import", "f.json"]);
+  assert.match(stdout, /\n {4}sets {5}GIT_TOKEN, OTHER\n/);
+  assert.match(stdout, /\n {4}! sets {3}LD_PRELOAD=\/x\/evil\.so\\x1b\[2J {2}\(it decides what runs\)\n/);
+  assert.match(stdout, /\n {4}! sets {3}PATH=\/x\/bin:\/bin /);
+  assert.match(stdout, /\n {4}! sets {3}GIT_SSH_COMMAND="sh -c evil" /);
+  assert.match(stdout, /\n {4}! sets {3}https_proxy="http:\/\/‹not shown›@proxy:3128" /);
+  assert.doesNotMatch(stdout, /s3cret/);
+  home.remove();
+});
+
+test("addresses are told without what is secret in them", () => {
+  const home = place({
+    a: { url: "http://me:s3cret@127.0.0.1:1/mcp?key=s3cret&s3cret&v=${VERSION}#s3cret" },
+    b: { command: "/nonexistent", args: ["https://u:s3cret@h/?k=s3cret", "Authorization: Bearer s3cret"] },
+  });
+  const list = runJson(home, ["mcp", "list"]), doctor = runJson(home, ["mcp", "doctor"], { env: { VERSION: "1" } });
+  for (const { json } of [list, doctor])
+    assert.equal(json.structured.servers[0].url, "http://‹not shown›@127.0.0.1:1/mcp?key=‹not shown›&‹not shown›&v=${VERSION}#‹not shown›");
+  const other = place(null, { "f.json": JSON.stringify({ mcpServers: { b: { command: "x", args: ["https://u:s3cret@h/?k=s3cret", "Authorization: Bearer s3cret", "https://h/?k=$(evil)"] } } }) });
+  const { stdout } = run(other, ["mcp", "import", "f.json"]);
+  assert.doesNotMatch(stdout, /s3cret/);
+  assert.match(stdout, /\$\(evil\)/);
+  home.remove();
+  other.remove();
+});
+
+test("only this very program is taken for it", () => {
+  const home = place(null, { "f.json": JSON.stringify({ mcpServers: { a: { command: "/x/alisio", args: ["mcp"] }, b: { command: alisio, args: ["mcp"] } } }) });
+  const { stdout } = run(home, ["mcp", "import", "f.json"]);
+  assert.match(stdout, /\n {2}a\n/);
+  assert.match(stdout, /\n {2}b {2}\(is alisio itself: left out\)\n/);
   home.remove();
 });
 
