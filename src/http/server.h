@@ -40,8 +40,6 @@ struct al_httpd *al_httpd_start(struct al_loop *loop, const struct al_httpd_opts
 int al_httpd_port(const struct al_httpd *d);
 /* Bytes of answers that clients have yet to take: of streams, and of replies until they are over. */
 size_t al_httpd_queued(const struct al_httpd *d);
-/* Bytes of answers that clients have yet to take: of streams, and of replies until they are over. */
-size_t al_httpd_queued(const struct al_httpd *d);
 /* Closes every connection and stream (no callback comes any more) and frees. What was answered or queued before goes out
  * as far as the clients' sockets take it at once. */
 void al_httpd_stop(struct al_httpd *d);
