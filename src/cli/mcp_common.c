@@ -184,9 +184,39 @@ bool al_tool_reads_only(const struct al_catalog_tool *t)
     return al_json_is_true(al_json_get(v, "readOnlyHint"));
 }
 
+void al_seen_add(struct al_seen *seen, const struct al_catalog_tool *t)
+{
+    if ((seen->n & (seen->n - 1)) == 0) /* full at each power of two */
+        seen->v = al_xrealloc(seen->v, (seen->n ? 2 * seen->n : 1) * sizeof *seen->v);
+    struct al_seen_tool *to = &seen->v[seen->n++];
+    to->tool = al_xstrdup(t->tool);
+    memcpy(to->sha256, t->sha256, sizeof to->sha256);
+}
+
+void al_seen_free(struct al_seen *seen)
+{
+    for (size_t i = 0; i < seen->n; i++)
+        free(seen->v[i].tool);
+    free(seen->v);
+    *seen = (struct al_seen){0};
+}
+
+int al_seen_pin(struct al_app *app, const char *server, const struct al_seen *seen, struct al_err *err)
+{
+    for (size_t i = 0; i < seen->n; i++) {
+        const struct al_seen_tool *t = &seen->v[i];
+        if (al_catalog_pin(app->store, server, t->tool, t->sha256, false, err) < 0 &&
+            err->code != AL_NOT_FOUND)
+            return -1;
+    }
+    al_err_clear(err); /* one that has left the list meanwhile needs no pin */
+    return 0;
+}
+
 struct counting {
     const struct al_server *s;
     struct al_tool_counts *c;
+    struct al_seen *seen;       /* may be NULL */
     struct al_server *allow_in; /* rules for tools that only read go here; NULL: none */
     size_t max_rules;
 };
@@ -204,6 +234,8 @@ static void allow_tool(const struct counting *k, const char *tool)
 static bool propose_tool(void *ud, const struct al_catalog_tool *t)
 {
     struct counting *k = ud;
+    if (k->seen)
+        al_seen_add(k->seen, t);
     if (al_tool_reads_only(t) && al_server_policy(k->s, al_str_of(t->tool)) != AL_POLICY_DENY)
         allow_tool(k, t->tool);
     return true;
@@ -214,6 +246,8 @@ static bool count_tool(void *ud, const struct al_catalog_tool *t)
     struct counting *k = ud;
     struct al_tool_counts *c = k->c;
     enum al_tool_policy p = al_server_policy(k->s, al_str_of(t->tool));
+    if (k->seen)
+        al_seen_add(k->seen, t);
     c->tools++;
     c->read_only += al_tool_reads_only(t);
     c->changed += t->changed;
@@ -226,20 +260,23 @@ static bool count_tool(void *ud, const struct al_catalog_tool *t)
 }
 
 int al_count_tools(struct al_app *app, const struct al_server *s, struct al_tool_counts *ret,
-                   struct al_err *err)
+                   struct al_seen *seen, struct al_err *err)
 {
-    struct counting k = {.s = s, .c = ret};
+    struct counting k = {.s = s, .c = ret, .seen = seen};
     *ret = (struct al_tool_counts){0};
     return al_catalog_each(app->store, s->name, count_tool, &k, err);
 }
 
 /* What is counted is what the rules, once they stand there, really do. */
-int al_propose_policy(struct al_app *app, struct al_server *s, struct al_tool_counts *ret, struct al_err *err)
+int al_propose_policy(struct al_app *app, struct al_server *s, struct al_tool_counts *ret,
+                      struct al_seen *seen, struct al_err *err)
 {
     struct al_server allow = {0};
     size_t room = AL_SERVER_RULES_MAX - s->n_rules;
-    struct counting k = {
-        .s = s, .allow_in = &allow, .max_rules = room < MAX_ALLOW_RULES ? room : MAX_ALLOW_RULES};
+    struct counting k = {.s = s,
+                         .seen = seen,
+                         .allow_in = &allow,
+                         .max_rules = room < MAX_ALLOW_RULES ? room : MAX_ALLOW_RULES};
     int r = al_catalog_each(app->store, s->name, propose_tool, &k, err);
     for (size_t i = 0; r == 0 && i < s->n_rules; i++)
         al_server_add_rule(&allow, s->rules[i].pattern, s->rules[i].policy);
@@ -254,7 +291,7 @@ int al_propose_policy(struct al_app *app, struct al_server *s, struct al_tool_co
     for (size_t i = 0; i < allow.n_rules; i++)
         free(allow.rules[i].pattern);
     free(allow.rules);
-    return r < 0 ? r : al_count_tools(app, s, ret, err);
+    return r < 0 ? r : al_count_tools(app, s, ret, NULL, err);
 }
 
 int al_say_servers(struct al_app *app, struct al_buf *out, struct al_jw *w, struct al_err *err)

@@ -51,13 +51,28 @@ struct al_tool_counts {
     size_t tools, allow, ask, deny, changed, read_only;
     size_t bytes; /* of their definitions, as a client's model would read them */
 };
-int al_count_tools(struct al_app *app, const struct al_server *s, struct al_tool_counts *ret,
+/* Definitions that something was counted, shown or proposed by. */
+struct al_seen {
+    struct al_seen_tool {
+        char *tool;
+        char sha256[AL_SHA256_HEX];
+    } *v;
+    size_t n;
+};
+void al_seen_add(struct al_seen *seen, const struct al_catalog_tool *t);
+void al_seen_free(struct al_seen *seen);
+/* Pins them, those that have no pin yet: what the server makes of them from now on asks. STATE_CONFLICT when one is
+ * another already. */
+int al_seen_pin(struct al_app *app, const char *server, const struct al_seen *seen, struct al_err *err) AL_MUST_CHECK;
+
+/* `seen` may be NULL; what was counted is appended. */
+int al_count_tools(struct al_app *app, const struct al_server *s, struct al_tool_counts *ret, struct al_seen *seen,
                    struct al_err *err) AL_MUST_CHECK;
 /* Whether a tool says of itself that it only reads. */
 bool al_tool_reads_only(const struct al_catalog_tool *t);
 /* Puts allow for the tools that say they only read before the server's other rules; what those deny stays denied.
  * Starts nothing; without a catalogue nothing is allowed. */
-int al_propose_policy(struct al_app *app, struct al_server *s, struct al_tool_counts *ret,
+int al_propose_policy(struct al_app *app, struct al_server *s, struct al_tool_counts *ret, struct al_seen *seen,
                       struct al_err *err) AL_MUST_CHECK;
 
 /* "3 servers, 2 with a catalogue", of those that are configured; asks for the store. */

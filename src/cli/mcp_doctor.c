@@ -126,7 +126,7 @@ static void report(struct doctor *d, const struct al_fetch *f)
     al_jw_obj(&d->w);
     al_json_server(&d->w, s);
     al_jw_kbool(&d->w, "ok", ok);
-    if (ok && al_count_tools(d->app, s, &c, &err) == 0) {
+    if (ok && al_count_tools(d->app, s, &c, NULL, &err) == 0) {
         al_buf_addf(out, ", protocol %s, ready in %llu ms, %zu tool%s in %llu ms\n",
                     al_upstream_protocol(f->s), (unsigned long long)f->ready_ms, c.tools,
                     c.tools == 1 ? "" : "s", (unsigned long long)f->done_ms);

@@ -71,7 +71,7 @@ static int list_one(struct al_app *app, struct listing *l, const struct al_serve
     if (!known && reply->err.code != AL_NOT_FOUND)
         return -1;
     al_err_clear(&reply->err);
-    if (known && al_count_tools(app, s, &c, &reply->err) < 0)
+    if (known && al_count_tools(app, s, &c, NULL, &reply->err) < 0)
         return -1;
     say_policy(s, &c, known, &policy);
     say_catalog(s, &cat, known, &c, &state);

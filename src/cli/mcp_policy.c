@@ -26,14 +26,28 @@ static int edit_rule(void *ud, struct al_str old, struct al_buf *out, struct al_
 struct matching {
     const char *pattern;
     size_t n, all;
+    struct al_seen seen;
 };
 
 static bool match(void *ud, const struct al_catalog_tool *t)
 {
     struct matching *m = ud;
     m->all++;
-    m->n += al_str_glob(m->pattern, al_str_of(t->tool));
+    if (!al_str_glob(m->pattern, al_str_of(t->tool)))
+        return true;
+    m->n++;
+    al_seen_add(&m->seen, t);
     return true;
+}
+
+/* What is allowed are the definitions that are counted: pinned first, since nothing may come between. */
+static int apply_rule(struct al_app *app, struct rule *rule, struct matching *m, struct al_err *err)
+{
+    int r = al_catalog_each(app->store, app->args.pos[0], match, m, err);
+    if (r == 0 && rule->policy == AL_POLICY_ALLOW)
+        r = al_seen_pin(app, app->args.pos[0], &m->seen, err);
+    al_seen_free(&m->seen);
+    return r < 0 ? r : al_config_user_edit(app->user_file, edit_rule, rule, err);
 }
 
 static int set_rule(struct al_app *app, struct al_reply *reply, enum al_tool_policy policy)
@@ -47,8 +61,7 @@ static int set_rule(struct al_app *app, struct al_reply *reply, enum al_tool_pol
     }
     if (al_app_config(app, &reply->err) < 0 || al_app_servers(app, &reply->err) < 0 ||
         !al_mcp_server(app, app->args.pos[0], &reply->err) || al_app_store(app, &reply->err) < 0 ||
-        al_config_user_edit(app->user_file, edit_rule, &rule, &reply->err) < 0 ||
-        al_catalog_each(app->store, app->args.pos[0], match, &m, &reply->err) < 0)
+        apply_rule(app, &rule, &m, &reply->err) < 0)
         return -1;
     struct al_buf *out = &reply->text;
     al_say_plain(out, rule.pattern);
@@ -95,6 +108,7 @@ struct review {
         char *tool, *sha256; /* what was shown */
     } * tools;
     size_t n;
+    bool cut; /* something could not be shown whole */
 };
 
 /* Texts as paragraphs, all else as indented JSON: what a person compares by lines. */
@@ -134,6 +148,7 @@ static bool show_change(void *ud, const char *tool, struct al_str old_json, stru
     al_say_plain(out, tool);
     al_buf_addf(out, "%s\n", al_style_off(color, AL_BOLD));
     al_diff_lines(r->app, al_buf_str(&old), al_buf_str(&new), out);
+    r->cut |= al_buf_failed(&old) || al_buf_failed(&new) || al_buf_failed(out);
     r->tools = al_xrealloc(r->tools, (r->n + 1) * sizeof *r->tools);
     r->tools[r->n].tool = al_xstrdup(tool);
     r->tools[r->n++].sha256 = al_xstrdup(new_sha256);
@@ -148,6 +163,8 @@ static bool show_change(void *ud, const char *tool, struct al_str old_json, stru
 static int accept_all(struct review *r, const char *server)
 {
     char question[160], command[320];
+    if (r->cut)
+        return al_fail(&r->reply->err, AL_QUOTA_EXCEEDED, "what changed is more than can be shown");
     snprintf(question, sizeof question, "Take %s as %s now?", r->n == 1 ? "it" : "them",
              r->n == 1 ? "it is" : "they are");
     snprintf(command, sizeof command, "alisio mcp review '%.100s' --yes", server);

@@ -104,7 +104,8 @@ static struct al_take *take_named(struct al_takeover *t, const char *name)
     return NULL;
 }
 
-/* A person's own rules for a server of that name stay as they are. */
+/* A person's own rules for a server of that name stay as they are. What the proposal is about is pinned: a
+ * server that makes something else of a tool before its first use is seen. */
 static int propose(struct al_app *app, struct al_takeover *t, struct al_err *err)
 {
     const struct al_servers *own = al_config_servers(app->config);
@@ -114,8 +115,13 @@ static int propose(struct al_app *app, struct al_takeover *t, struct al_err *err
         const struct al_server *have = al_servers_find(own, al_str_of(s->name));
         if (!take->known)
             continue;
-        if (have && have->n_rules ? al_count_tools(app, s, &take->counts, err) < 0
-                                  : al_propose_policy(app, s, &take->counts, err) < 0)
+        struct al_seen seen = {0};
+        int r = have && have->n_rules ? al_count_tools(app, s, &take->counts, &seen, err)
+                                      : al_propose_policy(app, s, &take->counts, &seen, err);
+        if (r == 0)
+            r = al_seen_pin(app, s->name, &seen, err);
+        al_seen_free(&seen);
+        if (r < 0)
             return -1;
     }
     return 0;

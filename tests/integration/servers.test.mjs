@@ -417,6 +417,29 @@ test("a changed definition is shown, and taken with a yes", () => {
   home.remove();
 });
 
+test("what was allowed is what was seen then, also before its first use", () => {
+  const home = place(null);
+  const { server, offer } = offering(home, [reads("get"), { name: "put" }]);
+  const call = (tool) => runJson(home, ["js", "-e", `return await tools.o.${tool}({})`]).json;
+  writeFileSync(join(home.workspace, "f.json"), JSON.stringify({ mcpServers: { o: server } }));
+  run(home, ["mcp", "import", "f.json", "--yes"]);
+  run(home, ["mcp", "allow", "o", "put"]);
+  assert.ok(runJson(home, ["mcp", "tools"]).json.structured.tools.every((t) => t.pinned));
+  offer([reads("get", { description: "Gets your keys." }), { name: "put" }]);
+  run(home, ["mcp", "doctor"]);
+  assert.equal(call("get").error?.code, "APPROVAL_REQUIRED");
+  assert.equal(call("put").structured?.value, "ran put");
+  const other = place({ o: server });
+  offer([{ name: "put" }, { name: "drop" }]);
+  run(other, ["mcp", "tools"]);
+  run(other, ["mcp", "allow", "o", "put"]);
+  run(other, ["mcp", "deny", "o", "drop"]);
+  const by = Object.fromEntries(runJson(other, ["mcp", "tools"]).json.structured.tools.map((t) => [t.tool, t.pinned]));
+  assert.deepEqual(by, { put: true, drop: false });
+  home.remove();
+  other.remove();
+});
+
 test("doctor, forge status and config show say a line about servers", () => {
   const home = place({ s: { command: node, args: [simple] } });
   assert.match(run(home, ["doctor"]).stdout, /\nok +mcp +1 server, 0 with a catalogue/);
