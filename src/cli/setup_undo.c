@@ -102,6 +102,8 @@ int al_setup_record_remove(const char *path, struct al_err *err)
 
 /* --- undo --- */
 
+/* One that failed half-way is finished by the next: each step leaves alone what is done already, and the
+ * backup goes when nothing can need it any more. */
 struct undo {
     struct al_app *app;
     const struct al_client *client;
@@ -227,33 +229,49 @@ static void remove_made_folders(const struct undo *u)
     }
 }
 
-static int undo_file(struct undo *u, struct al_err *err)
+static bool is_as_before(const struct undo *u, bool existed, struct al_str backup)
 {
-    struct al_str path = al_json_get_text(u->record, "file"), backup = al_json_get_text(u->record, "backup");
-    autofree char *file = al_xdup(path.p, path.n), *kept = al_xdup(backup.p, backup.n);
-    struct al_setup_file old = {0};
+    return existed && u->file.exists && al_str_eq(al_buf_str(&u->file.text), backup);
+}
+
+/* `old` is the backup, opened where there is one. */
+static int restore_file(struct undo *u, const struct al_setup_file *old, bool had_backup, struct al_err *err)
+{
     struct al_buf *out = &u->reply->text;
-    int r = al_setup_file_open(file, &u->file, err);
-    if (r == 0 && backup.n)
-        r = al_setup_file_open(kept, &old, err);
-    if (r == 0 && backup.n && !old.exists)
-        r = al_fail(err, AL_NOT_FOUND, "the backup %s is gone", kept);
-    bool as_left = r == 0 && text_is(u, "after", al_buf_str(&u->file.text));
-    if (r == 0 && !u->file.exists)
-        al_buf_addf(out, "%s is gone, and stays so\n", file);
-    else if (r == 0 && as_left && !al_json_is_true(al_json_get(u->record, "existed")))
-        r = unlink(u->file.path) == 0 ? 0 : al_fail_errno(err, AL_CONFIG_INVALID, errno, "%s", file);
-    else if (r == 0 && as_left)
-        r = al_setup_file_write(&u->file, al_buf_str(&old.text), err);
-    else if (r == 0)
-        r = merge_back(u, al_buf_str(&old.text), err);
-    if (r == 0 && u->file.exists)
-        al_buf_addf(out, as_left ? "%s is as it was\n" : "%s: alisio is out, and its own servers are back\n",
-                    file);
-    if (r == 0 && backup.n)
-        unlink(kept);
+    bool existed = al_json_is_true(al_json_get(u->record, "existed"));
+    bool as_left = text_is(u, "after", al_buf_str(&u->file.text));
+    struct al_str backup = al_buf_str(&old->text);
+    int r = 0;
+    if (!u->file.exists) {
+        al_buf_addf(out, "%s is gone, and stays so\n", u->file.path);
+        return 0;
+    }
+    if (had_backup && !old->exists)
+        return al_fail(err, AL_NOT_FOUND, "the backup %s is gone", old->path);
+    if (had_backup && is_as_before(u, existed, backup))
+        as_left = true;
+    else if (as_left && !existed)
+        r = unlink(u->file.path) == 0 ? 0 : al_fail_errno(err, AL_CONFIG_INVALID, errno, "%s", u->file.path);
+    else if (as_left)
+        r = al_setup_file_write(&u->file, backup, err);
+    else
+        r = merge_back(u, backup, err);
     if (r == 0)
-        remove_made_folders(u);
+        al_buf_addf(out, as_left ? "%s is as it was\n" : "%s: alisio is out, and its own servers are back\n",
+                    u->file.path);
+    return r;
+}
+
+static int undo_file(struct undo *u, const char *kept, struct al_err *err)
+{
+    struct al_str path = al_json_get_text(u->record, "file");
+    autofree char *file = al_xdup(path.p, path.n);
+    struct al_setup_file old = {0};
+    int r = al_setup_file_open(file, &u->file, err);
+    if (r == 0 && *kept)
+        r = al_setup_file_open(kept, &old, err);
+    if (r == 0)
+        r = restore_file(u, &old, *kept, err);
     al_setup_file_close(&old);
     al_setup_file_close(&u->file);
     return r;
@@ -343,9 +361,14 @@ static int undo_one(struct undo *u, const char *path, struct al_err *err)
     if (al_app_read_text(path, MAX_RECORD, &text, err) < 0 ||
         al_json_parse(&a, al_buf_str(&text), &u->record, err) < 0)
         return al_wrap(err, "the record of the setup");
-    if (undo_file(u, err) < 0 || undo_config(u, err) < 0)
+    struct al_str backup = al_json_get_text(u->record, "backup");
+    autofree char *kept = al_xdup(backup.p, backup.n);
+    if (undo_file(u, kept, err) < 0 || undo_config(u, err) < 0 || al_setup_record_remove(path, err) < 0)
         return -1;
-    return al_setup_record_remove(path, err);
+    if (*kept)
+        unlink(kept);
+    remove_made_folders(u);
+    return 0;
 }
 
 int al_setup_undo(struct al_app *app, const struct al_client *c, struct al_reply *reply)

@@ -401,6 +401,23 @@ test("setups are undone in any order", () => {
   }
 });
 
+test("an undo that failed half-way is finished by the next", () => {
+  for (const [client, c] of Object.entries(clients)) {
+    const home = place(c.file, c.text);
+    const before = snapshot(home.dir);
+    run(home, ["setup", client, "--yes"]);
+    // A state folder that is none: the file is back by then, and the rest is not.
+    const broken = run(home, ["setup", client, "--undo"], { env: { ALISIO_STATE_HOME: home.file } });
+    assert.notEqual(broken.status, 0);
+    assert.equal(home.read(), c.text);
+    const r = run(home, ["setup", client, "--undo"]);
+    assert.equal(r.status, 0, r.stderr);
+    assert.match(r.stdout, /is as it was\n/);
+    assert.deepEqual(snapshot(home.dir), before);
+    home.remove();
+  }
+});
+
 test("servers added later move in a second step, and --undo takes both back", () => {
   const home = place(".cursor/mcp.json", `{\n  "mcpServers": {\n    "one": ${entry("1")}\n  }\n}\n`);
   const before = snapshot(home.dir);
