@@ -15,10 +15,18 @@ static struct al_relay_server *server_of(struct al_mcp_relay *relay, const struc
     return NULL;
 }
 
-/* Whether what a server says without naming a request can only be about one client's. */
+/* Whether what a server says without naming a request can be about one client's alone. */
 static bool is_clear(const struct al_mcp_relay *relay, const struct al_upstream *s)
 {
-    return relay->mcp->stdio || al_upstream_one_owner(s);
+    const void *owner;
+    return relay->mcp->stdio || al_upstream_speaks_of(s, &owner);
+}
+
+/* Whether it can be about this one, and about none of another client. */
+static bool is_about(const struct al_relay_work *w, const struct al_upstream *s)
+{
+    const void *owner;
+    return w->relay->mcp->stdio || (al_upstream_speaks_of(s, &owner) && owner == w->owner);
 }
 
 /* Most servers do not say what a message is about. The last request that they work on for a client that wants
@@ -26,8 +34,9 @@ static bool is_clear(const struct al_mcp_relay *relay, const struct al_upstream 
 static struct al_relay_work *work_of(const struct al_mcp_relay *relay, const struct al_relay_server *s,
                                      enum al_mcp_level level)
 {
-    for (struct al_relay_work *w = relay->works; w && is_clear(relay, s->upstream); w = w->next)
-        if (w->r && w->server == s && (w->sent || w->call) && level >= w->r->client.level)
+    for (struct al_relay_work *w = relay->works; w; w = w->next)
+        if (w->r && w->server == s && (w->sent || w->call) && level >= w->r->client.level &&
+            is_about(w, s->upstream))
             return w;
     return NULL;
 }

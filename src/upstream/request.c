@@ -198,13 +198,12 @@ void al_requests_send(struct al_upstream *s)
 {
     /* A call that cannot be sent ends later, so that the list only grows meanwhile, at its end. */
     for (struct al_upstream_call *c = s->calls; c && s->state == AL_UPSTREAM_READY; c = c->next) {
-        if (c->state != AL_REQUEST_WAITING)
+        if (c->state != AL_REQUEST_WAITING || (c->check && !s->listed))
             continue;
-        void (*sent)(void *ud) = c->sent;
-        c->sent = NULL;
-        send_now(c);
-        if (sent)
-            sent(c->r.ud);
+        if (c->check && c->check(c->r.ud, &c->err) < 0)
+            end_later(c);
+        else
+            send_now(c);
     }
 }
 
@@ -226,28 +225,35 @@ struct al_upstream_call *al_request_find(struct al_upstream *s, uint64_t id)
     return NULL;
 }
 
-bool al_upstream_one_owner(const struct al_upstream *s)
+/* False: calls of several, that wait for answers to questions or do not, are open. */
+static bool owner_of(const struct al_upstream *s, bool waiting, const void **owner)
 {
-    const void *owner = NULL;
+    *owner = NULL;
     for (const struct al_upstream_call *c = s->calls; c; c = c->next) {
-        if (c->state != AL_REQUEST_SENT || !c->r.owner)
+        if (c->state != AL_REQUEST_SENT || !c->r.owner || (c->n_questions > 0) != waiting)
             continue;
-        if (owner && owner != c->r.owner)
+        if (*owner && *owner != c->r.owner)
             return false;
-        owner = c->r.owner;
+        *owner = c->r.owner;
     }
     return true;
+}
+
+bool al_upstream_speaks_of(const struct al_upstream *s, const void **owner)
+{
+    return owner_of(s, false, owner) && (*owner || owner_of(s, true, owner));
 }
 
 struct al_upstream_call *al_request_for(struct al_upstream *s, uint64_t stream, bool question)
 {
     struct al_upstream_call *found = stream ? al_request_find(s, stream) : NULL;
+    const void *owner;
     if (stream)
         return found && (question ? !!found->r.question : !!found->r.message) ? found : NULL;
-    if (!al_upstream_one_owner(s))
+    if (!al_upstream_speaks_of(s, &owner))
         return NULL;
     for (struct al_upstream_call *c = s->calls; c; c = c->next)
-        if (c->state == AL_REQUEST_SENT &&
+        if (c->state == AL_REQUEST_SENT && c->r.owner == owner &&
             (question ? c->r.question != NULL : c->r.message && c->r.log_level.n))
             found = c;
     return found;

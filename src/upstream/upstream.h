@@ -91,7 +91,7 @@ struct al_upstream_request {
     uint64_t timeout_ms;  /* 0: the server's; a progress notification starts it anew, up to 10 times as long in all */
     struct al_str log_level; /* modern servers: asks for log messages of this request; empty: none */
     const void *owner; /* whose request it is; NULL: nobody's. What a server asks or tells without naming a request is
-                          passed on only while all open requests are of one owner */
+                          passed on only while it is clear whose it is */
     /* All may be NULL but done. Without question, questions are refused. */
     void (*progress)(void *ud, struct al_str params); /* of notifications/progress, as they came */
     void (*message)(void *ud, struct al_str params);  /* of notifications/message that belong to it (modern, HTTP) */
@@ -104,8 +104,10 @@ struct al_upstream_call;
 struct al_upstream_call *al_upstream_send(struct al_upstream *s, const struct al_upstream_request *r);
 /* notifications/cancelled (or the end of its HTTP stream) to the server; done follows with CANCELLED. */
 void al_upstream_cancel(struct al_upstream_call *c);
-/* Whether all requests that are open at the server, and are somebody's, are of one owner. */
-bool al_upstream_one_owner(const struct al_upstream *s);
+/* Whose request what the server says now, without naming one, is about: NULL is nobody's. False: it cannot be told,
+ * since requests of several are open. Those whose owner is being asked wait for the answer, and do not count beside
+ * others. */
+bool al_upstream_speaks_of(const struct al_upstream *s, const void **owner);
 /* The workspace as an answer to roots/list. */
 void al_upstream_put_roots(const struct al_upstream *s, struct al_buf *out);
 /* As often as it is held, a server that nobody uses is not stopped: it may have something to tell. */

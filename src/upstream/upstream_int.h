@@ -16,7 +16,7 @@ struct al_put;
 #define AL_UPSTREAM_MAX_CALLS 1024 /* open requests of one server; more is BUSY */
 #define AL_VERSION_MODERN "2026-07-28"
 #define AL_UPSTREAM_MAX_PAGES 1000
-#define AL_UPSTREAM_N_PINNED 512
+#define AL_UPSTREAM_N_RUNS 32 /* that are remembered to have waited for its start */
 
 /* --- all of them (upstream.c) --- */
 struct al_upstreams {
@@ -62,6 +62,8 @@ struct al_upstream {
     char protocol[16];    /* "" before it is known; kept between lives */
     bool looked_up;       /* the catalogue was asked for the protocol and the hash of the configuration */
     bool catalog_fresh;   /* its list was asked for in this life, and it has told of no change since */
+    bool listed;          /* its list was asked for in this life */
+    bool list_changed;    /* … and it told of a change while it was fetched */
     bool exec_failed;     /* its command could not be run at all */
     bool silent_probe;    /* its last life did not survive the question of a newer protocol */
     struct al_buf capabilities, info, instructions; /* of the last life */
@@ -91,8 +93,9 @@ struct al_upstream {
     int64_t fetched_ms;  /* when the catalogue was fetched, by the wall clock; 0: never */
     unsigned n_refetches; /* since it was last quiet */
     uint64_t refetch_ms;  /* when the last one began */
-    bool refetch_wanted;  /* the list changed while it was being fetched */
-    uint64_t pinned[AL_UPSTREAM_N_PINNED]; /* hashes of names of tools that were pinned by this process */
+    /* Runs whose clock has stood still for a start of this server: once each. */
+    char waited[AL_UPSTREAM_N_RUNS][AL_ID_MAX];
+    unsigned next_waited;
 };
 
 struct al_loop *al_upstream_loop(const struct al_upstream *s);
@@ -143,7 +146,9 @@ struct al_upstream_call {
     uint64_t question_since_ms;
     struct al_timer *timer;
     struct al_err err;          /* of an ENDED one */
-    void (*sent)(void *ud);     /* when it has waited for the start and goes out now; may be NULL */
+    /* Of a call of a tool that goes out in another life than it was meant for: not before that life's list is
+     * known, and this agrees. NULL: at once. */
+    int (*check)(void *ud, struct al_err *err);
     struct al_str input_schema; /* of a modern tools/call over HTTP; a copy */
     struct al_upstream_call *next, *prev;
 };
@@ -161,8 +166,8 @@ void al_request_answer(struct al_upstream *s, uint64_t id, const struct al_rpc *
 void al_request_lost(struct al_upstream *s, uint64_t id, enum al_transport_loss loss,
                      const struct al_err *err);
 void al_request_progress(struct al_upstream *s, const struct al_json *params);
-/* The one a message or question belongs to: that of the stream, else the newest that takes such, if all that
- * are open are of one owner. */
+/* The one a message or question belongs to: that of the stream, else the newest that takes such of the owner that
+ * the server speaks of. */
 struct al_upstream_call *al_request_for(struct al_upstream *s, uint64_t stream, bool question);
 void al_request_question(struct al_upstream_call *c, bool open); /* its clock stands still meanwhile */
 

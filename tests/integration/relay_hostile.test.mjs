@@ -229,6 +229,24 @@ test("calls of one client together are no reason not to ask it", async () => {
   for (const { end } of calls) assert.match((await end).messages.at(-1).result.content[0].text, /decline/);
 });
 
+test("a client that never comes back with its answer keeps no other one from being asked", async () => {
+  const home = world();
+  const asks = serverOf(
+    home,
+    "asks",
+    `if (m.method === "tools/call") send({ id: "q" + m.id, method: "elicitation/create", params: form(m.params.arguments.who) });
+     else return false;
+     return true;`,
+  );
+  const server = await serve(home, { up: asks });
+  for (const who of ["A", "B"]) {
+    const params = { name: "mcp_up_go", arguments: { who }, _meta: modernMeta };
+    const own = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "mcp_up_go" };
+    const { result } = (await post(server, { id: 1, method: "tools/call", params }, own).end).messages.at(-1);
+    assert.equal(Object.values(result.inputRequests)[0].params.message, `The MCP server up asks: ${who}`);
+  }
+});
+
 test("whose question it is, is said before it, and cannot be faked; --plain-names leaves it as it came", async () => {
   const home = world();
   const asks = serverOf(
