@@ -99,6 +99,7 @@ static void finish(struct al_httpd *d)
     for (int i = 0; i < LAST_RUNS; i++)
         d->mhd->run(d->daemon);
     d->mhd->stop_daemon(d->daemon);
+    al_timer_stop(d->late);
     if (d->socket_path)
         (void)unlink(d->socket_path);
     free(d->socket_path);
@@ -108,12 +109,11 @@ static void finish(struct al_httpd *d)
 static struct MHD_Daemon *start_daemon(struct al_httpd *d, const struct al_httpd_opts *o, int fd)
 {
     size_t head = o->max_head ? o->max_head : DEFAULT_HEAD;
-    unsigned connections = o->max_connections ? o->max_connections : DEFAULT_CONNECTIONS;
     unsigned idle_s = o->idle_s ? o->idle_s : DEFAULT_IDLE_S;
     return d->mhd->start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0, NULL, NULL, al_httpd_on_request, d,
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT, head, MHD_OPTION_CONNECTION_LIMIT,
-        connections, MHD_OPTION_CONNECTION_TIMEOUT, idle_s, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        d->max_connections, MHD_OPTION_CONNECTION_TIMEOUT, idle_s, MHD_OPTION_STRICT_FOR_CLIENT, 1,
         MHD_OPTION_NOTIFY_COMPLETED, al_httpd_on_completed, d, MHD_OPTION_NOTIFY_CONNECTION,
         al_httpd_on_connection, d, MHD_OPTION_END);
 }
@@ -136,6 +136,7 @@ struct al_httpd *al_httpd_start(struct al_loop *loop, const struct al_httpd_opts
                            .ud = ud,
                            .max_body = o->max_body,
                            .max_bodies = o->max_bodies ? o->max_bodies : SIZE_MAX,
+                           .max_connections = o->max_connections ? o->max_connections : DEFAULT_CONNECTIONS,
                            .max_strangers = o->max_strangers,
                            .stranger_ms = o->stranger_ms ? o->stranger_ms : DEFAULT_STRANGER_MS,
                            .port = port,

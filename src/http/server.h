@@ -25,8 +25,9 @@ struct al_httpd_opts {
     size_t max_bodies;       /* of all requests together, likewise with 503; 0: no limit */
     size_t max_head;         /* 0: 32 KiB; 431 */
     unsigned max_connections; /* 0: 256 */
-    /* Connections of which no request was trusted (al_httpd_trust): at most so many, of which a newer one drops the oldest,
-     * and each for so long. 0: no limit; 10 s. */
+    /* A connection of which no request was trusted (al_httpd_trust) is closed after stranger_ms (0: 10 s); where there are
+     * more than max_strangers of them, after a tenth of it; and the oldest at once where connections run out. 0: all are
+     * trusted. */
     unsigned max_strangers;
     unsigned stranger_ms;
     /* A connection without traffic is closed; not a request that waits for its answer, nor a stream with nothing to

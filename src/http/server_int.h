@@ -44,7 +44,9 @@ struct al_httpd {
     bool stopping;                  /* no callback any more */
     struct al_httpd_request *all;   /* what the library holds for us */
     struct al_httpd_request *wakes; /* to be resumed before the library runs next */
+    unsigned max_connections, n_connections;
     unsigned max_strangers, n_strangers; /* server_stranger.c */
+    struct al_timer *late;
     uint64_t stranger_ms;
     struct al_httpd_connection *oldest, *newest; /* of the strangers */
 };
@@ -58,7 +60,7 @@ struct al_httpd_connection {
     int fd;       /* the library's, closed after the connection's end was told */
     bool hung_up; /* it sends no more */
     bool stranger, turned_away;
-    struct al_timer *late; /* of a stranger */
+    uint64_t came_ms;
     struct al_httpd_connection *older, *newer; /* strangers */
 };
 
@@ -111,8 +113,8 @@ void al_httpd_on_connection(void *cls, struct MHD_Connection *connection, void *
 /* Ends the connection without more words. */
 void al_httpd_cut(struct al_httpd_request *r);
 /* A connection is there, and is no more; what was turned away gets no answer. */
-void al_httpd_stranger_came(struct al_httpd_connection *link);
-void al_httpd_stranger_gone(struct al_httpd_connection *link);
+void al_httpd_came(struct al_httpd_connection *link);
+void al_httpd_went(struct al_httpd_connection *link);
 /* Runs the library in a later turn of the loop. */
 void al_httpd_soon(struct al_httpd *d);
 

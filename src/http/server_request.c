@@ -87,11 +87,11 @@ void al_httpd_on_connection(void *cls, struct MHD_Connection *connection, void *
         link->httpd = d;
         link->fd = d->mhd->get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
         link->hangup = al_watch_start(d->loop, link->fd, AL_HANGUP, on_hangup, link, NULL);
-        al_httpd_stranger_came(link);
+        al_httpd_came(link);
         return;
     }
     if (link) {
-        al_httpd_stranger_gone(link);
+        al_httpd_went(link);
         al_watch_stop(link->hangup);
     }
     free(link);

@@ -1,11 +1,17 @@
 /*
  * Connections of which no request was trusted yet. Anybody on this computer can open some and say nothing, or
- * a head byte by byte; so they are few, each has a short time, and when there are too many the oldest goes.
+ * a head byte by byte. So each has a short time, a shorter one when there are many, and when hardly a
+ * connection is left the oldest makes room. A client that opens many at once and then speaks is not hurt by
+ * that.
  */
+#include "base/ident.h"
 #include "http/server_int.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
+
+#define HASTE 10 /* of the time, a part as small is left where there are many */
+#define SPARE 16 /* connections for which strangers make room */
 
 static void forget(struct al_httpd_connection *link)
 {
@@ -13,8 +19,6 @@ static void forget(struct al_httpd_connection *link)
     if (!link->stranger)
         return;
     link->stranger = false;
-    al_timer_stop(link->late);
-    link->late = NULL;
     *(link->older ? &link->older->newer : &d->oldest) = link->newer;
     *(link->newer ? &link->newer->older : &d->newest) = link->older;
     d->n_strangers--;
@@ -30,11 +34,21 @@ static void turn_away(struct al_httpd_connection *link)
     (void)shutdown(link->fd, SHUT_RDWR);
 }
 
+static uint64_t allowed_ms(const struct al_httpd *d)
+{
+    return d->n_strangers > d->max_strangers ? d->stranger_ms / HASTE : d->stranger_ms;
+}
+
+/* The oldest is due first. */
 static void on_late(void *ud)
 {
-    struct al_httpd_connection *link = ud;
-    link->late = NULL;
-    turn_away(link);
+    struct al_httpd *d = ud;
+    uint64_t now = al_mono_ms();
+    d->late = NULL;
+    while (d->oldest && now - d->oldest->came_ms >= allowed_ms(d))
+        turn_away(d->oldest);
+    if (d->oldest)
+        d->late = al_timer_start(d->loop, d->oldest->came_ms + allowed_ms(d) - now, on_late, d);
 }
 
 /* On a Unix socket the other end has a user; root could open it, too. */
@@ -45,27 +59,38 @@ static bool same_user(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 && peer.uid == geteuid();
 }
 
-void al_httpd_stranger_came(struct al_httpd_connection *link)
+static void add(struct al_httpd *d, struct al_httpd_connection *link)
 {
-    struct al_httpd *d = link->httpd;
-    if (d->socket_path && !same_user(link->fd)) {
-        turn_away(link);
-        return;
-    }
-    if (d->max_strangers == 0)
-        return;
-    if (d->n_strangers >= d->max_strangers)
-        turn_away(d->oldest);
     link->stranger = true;
-    link->late = al_timer_start(d->loop, d->stranger_ms, on_late, link);
+    link->came_ms = al_mono_ms();
     link->older = d->newest;
     *(d->newest ? &d->newest->newer : &d->oldest) = link;
     d->newest = link;
     d->n_strangers++;
 }
 
-void al_httpd_stranger_gone(struct al_httpd_connection *link)
+void al_httpd_came(struct al_httpd_connection *link)
 {
+    struct al_httpd *d = link->httpd;
+    d->n_connections++;
+    if (d->socket_path && !same_user(link->fd)) {
+        turn_away(link);
+        return;
+    }
+    if (d->max_strangers == 0)
+        return;
+    if (d->oldest && d->n_connections + SPARE > d->max_connections)
+        turn_away(d->oldest);
+    add(d, link);
+    if (!d->late || d->n_strangers == d->max_strangers + 1) {
+        al_timer_stop(d->late);
+        on_late(d);
+    }
+}
+
+void al_httpd_went(struct al_httpd_connection *link)
+{
+    link->httpd->n_connections--;
     forget(link);
 }
 

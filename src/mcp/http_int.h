@@ -8,7 +8,7 @@
 
 /* Connections at once: as many requests as a client may have open, and some to say no to. */
 #define AL_MCP_HTTP_CONNECTIONS 1280
-#define AL_MCP_HTTP_STRANGERS 64 /* connections that have not yet shown the token */
+#define AL_MCP_HTTP_STRANGERS 64 /* connections that have not shown the token, but for a moment */
 #define AL_MCP_HTTP_MAX_SESSIONS 256
 #define AL_MCP_HTTP_SESSION_IDLE_MS (30u * 60 * 1000)
 /* Of a session: streams that are kept, those of them that were delivered to their end, and bytes of all. */
