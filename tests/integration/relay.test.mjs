@@ -366,6 +366,7 @@ describe("the gateway", () => {
     const life = told();
     const begun = life.lastIndexOf("initialize");
     assert.ok(life.indexOf("logging/setLevel", begun) < life.indexOf("resources/read", begun));
+    await client.close();
     home.remove();
   });
 
