@@ -370,11 +370,20 @@ static int read_args(struct al_call_core *c, struct al_str json)
     return 0;
 }
 
+/* What was approved was a definition; or, of a server that was never asked, a name: then no pin speaks
+ * against it. */
+static bool approval_holds(const char *approved_sha256, const struct al_tool *now)
+{
+    return !approved_sha256 || strcmp(approved_sha256, now->sha256) == 0 ||
+           (*approved_sha256 == 0 && now->gate != AL_GATE_CHANGED);
+}
+
 static int ask_gate(struct al_call_core *c)
 {
     struct al_call *call = &c->call;
     const struct al_tool *tool = call->tool;
     struct al_gate_query q = al_gate_query_of(tool, call->origin);
+    c->spec.preapproved = c->spec.preapproved && approval_holds(c->spec.approved_sha256, tool);
     q.preapproved = c->spec.preapproved;
     q.can_ask = call->core->can_ask;
     q.over_mcp = strcmp(call->core->source, "mcp") == 0;
@@ -389,14 +398,34 @@ static int ask_gate(struct al_call_core *c)
     return 0;
 }
 
+static int no_longer_there(struct al_call *call)
+{
+    al_fail(&call->err, AL_TOOL_NOT_FOUND, "%s: the MCP server %s no longer offers it", call->tool->name,
+            call->tool->server);
+    return al_hint(&call->err, "look what it offers now, or do without it");
+}
+
+/* The present definition is not the one that was let in. */
+static int decide_about_change(struct al_call_core *c)
+{
+    const struct al_tool *tool = c->call.tool;
+    struct al_gate_query q = al_gate_query_of(tool, c->call.origin);
+    q.gate = tool->gate == AL_GATE_DENY ? AL_GATE_DENY : AL_GATE_CHANGED;
+    return al_gate_decide(&c->call.core->policy, &q, tool->name, &c->call.err);
+}
+
 int al_call_gate_again(struct al_call *call)
 {
-    const struct al_tool *now =
-        al_registry_find_source(call->core, al_str_of(call->tool->name), &call->arena);
-    if (!now || now->gate == call->tool->gate)
-        return 0;
+    struct al_call_core *c = call->priv;
+    const struct al_tool *was = call->tool;
+    const struct al_tool *now = al_registry_find_source(call->core, al_str_of(was->name), &call->arena);
+    if (!now || strcmp(now->server, was->server) != 0 || strcmp(now->server_tool, was->server_tool) != 0)
+        return no_longer_there(call);
     call->tool = now;
-    return ask_gate(call->priv);
+    if (!approval_holds(was->sha256, now))
+        return decide_about_change(c);
+    bool approved = strcmp(c->decision, "approved") == 0;
+    return now->gate == was->gate || approved ? 0 : ask_gate(c);
 }
 
 /* Not registered only because of --read-only: the gate says so, where "no such tool" would send people

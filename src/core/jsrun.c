@@ -64,7 +64,7 @@ static void on_answer(void *ud, enum al_approval approval)
 
 /* Asked about are only tools that an approval would open: what is allowed needs none, what is denied gets
  * none. */
-static void tools_to_ask(const struct jsrun *r, struct al_buf *out, struct al_err *ret_refusal)
+static void tools_to_ask(struct jsrun *r, struct al_buf *out, struct al_err *ret_refusal)
 {
     for (size_t i = 0; i < r->n_uses; i++) {
         autoarena struct al_arena a = AL_ARENA_INIT(TOOL_ARENA_MAX);
@@ -72,6 +72,7 @@ static void tools_to_ask(const struct jsrun *r, struct al_buf *out, struct al_er
         struct al_err err = {0};
         if (!tool)
             continue;
+        memcpy(r->uses_sha256[i], tool->sha256, sizeof(tool->sha256));
         struct al_gate_query q = al_gate_query_of(tool, AL_ORIGIN_SCRIPT);
         q.over_mcp = strcmp(al_core_source(r->core), "mcp") == 0;
         if (al_gate_decide(al_core_policy(r->core), &q, tool->name, &err) < 0 &&

@@ -30,18 +30,19 @@ static void describe_args(struct jsrun_call *c, struct al_str args)
     c->preview = keep(c->run, al_buf_str(&line));
 }
 
-/* By the registry's name: a tool may be called by another one of its names than `uses` had. */
-static bool named_in_uses(const struct jsrun *r, struct al_str name)
+/* By the registry's name: a tool may be called by another one of its names than `uses` had. The hash of what
+ * was approved; NULL: nothing was. */
+static const char *named_in_uses(const struct jsrun *r, struct al_str name)
 {
     if (!r->preapproved || r->n_uses == 0)
-        return false;
+        return NULL;
     autoarena struct al_arena a = AL_ARENA_INIT(TOOL_ARENA_MAX);
     const struct al_tool *tool = al_core_find_tool(r->core, name, &a);
     for (size_t i = 0; tool && i < r->n_uses; i++) {
         if (strcmp(r->uses[i], tool->name) == 0)
-            return true;
+            return r->uses_sha256[i];
     }
-    return false;
+    return NULL;
 }
 
 static struct jsrun_call *add_call(struct jsrun *r, uint32_t vm_id, struct al_str tool)
@@ -176,13 +177,15 @@ void jsrun_on_call(void *ud, uint32_t id, struct al_str tool_name, struct al_str
         return;
     }
     struct jsrun_call *c = add_call(r, id, tool_name);
+    const char *approved = named_in_uses(r, tool_name);
     describe_args(c, args_json);
     struct al_call_spec spec = {
         .tool = tool_name,
         .args_json = args_json,
         .origin = AL_ORIGIN_SCRIPT,
         .run_id = r->id,
-        .preapproved = named_in_uses(r, tool_name),
+        .preapproved = approved != NULL,
+        .approved_sha256 = approved,
         .clock = on_clock,
         .starting = on_starting,
         .done = on_done,

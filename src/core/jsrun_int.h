@@ -65,6 +65,7 @@ struct jsrun {
     struct al_buf code_file;   /* the bytes of codePath */
     const char *title;         /* NULL: none */
     const char *uses[JSRUN_MAX_USES]; /* as the registry names them */
+    char uses_sha256[JSRUN_MAX_USES][AL_SHA256_HEX]; /* of the definitions that the person was asked about */
     size_t n_uses;
     bool preapproved;
     struct jsrun_asking *asking;

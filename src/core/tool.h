@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/ident.h"
 #include "base/json.h"
 
 #include <stdatomic.h>
@@ -65,6 +66,7 @@ struct al_tool {
     const char *server;      /* the server's name */
     const char *server_tool; /* the tool's name there: scripts call tools.<server>.<server_tool> */
     enum al_tool_gate gate;  /* what the person's configuration says of it; AL_GATE_EFFECT for our own */
+    char sha256[AL_SHA256_HEX]; /* of its definition: what a person's approval is about; "" when that is not known yet */
     const char *annotations; /* JSON object of MCP annotations, as the server claims them; may be NULL */
     const void *data;        /* the source's own */
 };
@@ -108,8 +110,9 @@ void al_call_progress(struct al_call *call, struct al_str json);
 void al_call_clock_stop(struct al_call *call);
 void al_call_clock_go(struct al_call *call);
 
-/* Of a source's tool, when its definition was read anew after the call had been let in: the gate decides once more if
- * what it goes by is another now. -1 with call->err: the call must not go on. */
+/* Of a source's tool, when its definition was read anew after the call had been let in. The same: it goes on. Another
+ * one: no approval of the former counts, nor a rule that allowed it, and only a person's own typed call goes on. None:
+ * TOOL_NOT_FOUND. -1 with call->err: the call must not go on; else call->tool is as it is now. */
 int al_call_gate_again(struct al_call *call) AL_MUST_CHECK;
 
 /* --- questions of a tool to the one who made the call --- */
@@ -157,6 +160,8 @@ struct al_call_spec {
     enum al_origin origin;
     const char *run_id;      /* for AL_ORIGIN_SCRIPT */
     bool preapproved;        /* named in `uses` and approved for this run */
+    const char *approved_sha256; /* with preapproved: of the definition that was, "" when it was not known; NULL: whatever
+                                    it is. As long alive as the call */
     bool relay;              /* of a source's tool: its result is wanted as it came (al_call.relayed) */
     struct al_str params_json; /* with relay: all of the tools/call params */
     const void *owner; /* with relay: the client that makes it; a server's question that names no call is for one only */

@@ -5,13 +5,17 @@
 #include "upstream/result.h"
 #include "upstream/upstream_int.h"
 
+#include <stdio.h>
+
+#define MAX_LISTS 3 /* for one call, while they change as they are read */
 #define MAX_PARAMS (AL_UPSTREAM_MAX_MESSAGE - 4096)
 
 struct tool_call {
     struct al_call *call; /* NULL: cancelled while the list was fetched */
     struct al_upstream *s;
     struct al_upstream_call *request;
-    bool clock_stopped;
+    struct al_timer *clock; /* the caller's stands still until then; NULL: it runs */
+    unsigned n_lists;       /* that were asked for on its behalf */
     bool sent_again;
 };
 
@@ -28,23 +32,36 @@ static bool is_relayed(const struct al_call *call)
     return call->params_raw.n > 0;
 }
 
-static void clock_stop(struct tool_call *t)
-{
-    if (!t->clock_stopped)
-        al_call_clock_stop(t->call);
-    t->clock_stopped = true;
-}
-
 static void clock_go(struct tool_call *t)
 {
-    if (t->clock_stopped)
-        al_call_clock_go(t->call);
-    t->clock_stopped = false;
+    if (!t->clock)
+        return;
+    al_timer_stop(t->clock);
+    t->clock = NULL;
+    al_call_clock_go(t->call);
 }
 
-static void sent(void *ud)
+static void waited_enough(void *ud)
 {
-    clock_go(ud);
+    struct tool_call *t = ud;
+    t->clock = NULL;
+    al_call_clock_go(t->call);
+}
+
+/* A script does not pay for the start of a server, its first list included: once for each, and no longer than
+ * one may take, or a server could give it all the time in the world. */
+static void clock_stop(struct tool_call *t)
+{
+    struct al_upstream *s = t->s;
+    if (!t->call->run_id || t->clock || s->listed)
+        return;
+    for (size_t i = 0; i < AL_UPSTREAM_N_RUNS; i++)
+        if (strcmp(s->waited[i], t->call->run_id) == 0)
+            return;
+    snprintf(s->waited[s->next_waited], AL_ID_MAX, "%s", t->call->run_id);
+    s->next_waited = (s->next_waited + 1) % AL_UPSTREAM_N_RUNS;
+    t->clock = al_timer_start(al_upstream_loop(s), s->config->start_timeout_ms, waited_enough, t);
+    al_call_clock_stop(t->call);
 }
 
 static void progress(void *ud, struct al_str params)
@@ -110,7 +127,6 @@ static bool send_again(struct tool_call *t, const struct al_upstream_answer *a)
         return false;
     t->sent_again = true;
     t->request = NULL;
-    clock_stop(t);
     al_upstream_refresh(t->s, listed, t);
     return true;
 }
@@ -144,24 +160,45 @@ static int write_params(const struct al_call *call, struct al_buf *out, struct a
     return al_hint(err, "send less at once");
 }
 
-/* What the person's approval is about is kept at first use: a server that changes a tool later is seen by
- * that. */
-static int pin(struct al_upstream *s, const char *tool, struct al_err *err)
+/* What was let in, before the catalogue forgets it: what comes in its place waits for a review, in the next
+ * call, too. */
+static int pin_former(const struct al_tool *was, struct al_store *store, struct al_err *err)
 {
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (const char *z = tool; *z; z++)
-        hash = (hash ^ (unsigned char)*z) * 1099511628211u;
-    uint64_t *slot = &s->pinned[hash % AL_UPSTREAM_N_PINNED];
-    if (*slot == hash)
-        return 0;
-    if (al_catalog_pin(al_core_store(al_upstream_core(s)), s->config->name, tool, NULL, false, err) == 0) {
-        *slot = hash;
-        return 0;
-    }
-    if (err->code != AL_NOT_FOUND) /* it has left the list a moment ago: the server will say so */
+    struct al_catalog_tool t = {
+        .server = was->server,
+        .tool = was->server_tool,
+        .title = was->title,
+        .description = was->description,
+        .input_schema = was->input_schema,
+        .output_schema = was->output_schema,
+        .annotations = was->annotations,
+    };
+    memcpy(t.sha256, was->sha256, sizeof(t.sha256));
+    return al_catalog_pin_as(store, &t, err);
+}
+
+/* The person has decided about a definition; the server may have another one by now. What was decided about
+ * is kept at first use: a server that changes a tool later is seen by that. */
+static int check(void *ud, struct al_err *err)
+{
+    struct tool_call *t = ud;
+    const struct al_tool *was = t->call->tool;
+    struct al_store *store = al_core_store(al_upstream_core(t->s));
+    autoarena struct al_arena a = AL_ARENA_INIT(8u << 20);
+    struct al_catalog_tool now = {0};
+    bool found = al_catalog_find_of(store, was->server, was->server_tool, &a, &now, err) == 0;
+    if (!found && err->code != AL_NOT_FOUND)
         return -1;
     al_err_clear(err);
-    return 0;
+    bool same = found && strcmp(now.sha256, was->sha256) == 0;
+    if (found && !same && !now.pinned && *was->sha256 && pin_former(was, store, err) < 0)
+        return -1;
+    if ((!same || (now.changed && was->gate != AL_GATE_CHANGED)) && al_call_gate_again(t->call) < 0) {
+        *err = t->call->err;
+        return -1;
+    }
+    bool first = found && !now.pinned;
+    return first ? al_catalog_pin(store, now.server, now.tool, now.sha256, false, err) : 0;
 }
 
 static void add_schema(struct al_upstream_call *request, struct al_upstream *s, const char *tool)
@@ -193,7 +230,8 @@ static void send(struct tool_call *t)
     struct al_call *call = t->call;
     struct al_upstream *s = t->s;
     autobuf struct al_buf params = AL_BUF_INIT(MAX_PARAMS), level = AL_BUF_INIT(64);
-    if (write_params(call, &params, &call->err) < 0 || pin(s, call->tool->server_tool, &call->err) < 0) {
+    clock_go(t);
+    if (check(t, &call->err) < 0 || write_params(call, &params, &call->err) < 0) {
         end(t);
         return;
     }
@@ -208,18 +246,19 @@ static void send(struct tool_call *t)
         .ud = t,
     };
     t->request = al_request_new(s, &r, false);
+    t->request->check = check;
     add_schema(t->request, s, call->tool->server_tool);
     al_request_begin(t->request);
-    if (t->request->state == AL_REQUEST_WAITING) {
-        t->request->sent = sent;
-        clock_stop(t);
-    } else {
-        clock_go(t);
-    }
 }
 
-/* The person has decided about a definition; the server may have another one by now. One that works but
- * cannot list its tools shows no other definition, either. */
+static void list(struct tool_call *t)
+{
+    t->n_lists++;
+    al_upstream_refresh(t->s, listed, t);
+}
+
+/* A server that works but cannot list its tools shows no other definition; one whose list changes whenever it
+ * is read has shown the newest that can be had. */
 static void listed(void *ud, const struct al_err *err)
 {
     struct tool_call *t = ud;
@@ -227,13 +266,20 @@ static void listed(void *ud, const struct al_err *err)
         free(t);
         return;
     }
-    bool gone = err && t->s->state != AL_UPSTREAM_READY;
-    if (gone)
+    bool ready = t->s->state == AL_UPSTREAM_READY;
+    if (err && !ready) {
         t->call->err = *err;
-    if (gone || al_call_gate_again(t->call) < 0)
         end(t);
-    else
+    } else if ((!ready || !t->s->catalog_fresh) && !err && t->n_lists < MAX_LISTS) {
+        list(t);
+    } else if (!ready) {
+        al_fail(&t->call->err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s ends again and again",
+                t->s->config->name);
+        al_hint(&t->call->err, "`alisio mcp doctor %s` shows what it printed", t->s->config->name);
+        end(t);
+    } else {
         send(t);
+    }
 }
 
 void al_upstream_tool_start(struct al_call *call)
@@ -242,12 +288,12 @@ void al_upstream_tool_start(struct al_call *call)
     t->call = call;
     t->s = (struct al_upstream *)call->tool->data;
     call->impl = t;
-    if (t->s->catalog_fresh) {
+    if (t->s->state == AL_UPSTREAM_READY && t->s->catalog_fresh) {
         send(t);
         return;
     }
     clock_stop(t);
-    al_upstream_refresh(t->s, listed, t);
+    list(t);
 }
 
 void al_upstream_tool_cancel(struct al_call *call)

@@ -105,6 +105,7 @@ static struct al_tool make_tool(struct al_upstream *s, const struct al_catalog_t
         .annotations = t->annotations,
         .data = s,
     };
+    memcpy(tool.sha256, t->sha256, sizeof(tool.sha256));
     take_hints(&tool);
     return tool;
 }

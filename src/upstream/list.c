@@ -326,6 +326,7 @@ void al_upstream_fetch(struct al_upstream *s)
     al_buf_init(&f->tools, AL_CATALOG_MAX_BYTES);
     al_buf_addc(&f->tools, '[');
     s->fetch = f;
+    s->list_changed = false;
     free(s->warning);
     s->warning = NULL;
     if (has_tools(s))

@@ -340,7 +340,7 @@ void al_upstream_wake(struct al_upstream *s, struct al_waiter **list, const stru
 static void start(struct al_upstream *s)
 {
     al_upstream_look_up(s);
-    s->catalog_fresh = false; /* another life may offer other things */
+    s->catalog_fresh = s->listed = false; /* another life may offer other things */
     s->state = AL_UPSTREAM_STARTING;
     s->conn = al_conn_open(s);
 }
@@ -571,14 +571,11 @@ static void fetch_again(void *ud)
 {
     struct al_upstream *s = ud;
     s->refetch = NULL;
-    if (s->state != AL_UPSTREAM_READY)
+    if (s->state != AL_UPSTREAM_READY || s->fetch) /* the end of that fetch sees what came meanwhile */
         return;
     s->n_refetches++;
     s->refetch_ms = al_mono_ms();
-    if (s->fetch)
-        s->refetch_wanted = true;
-    else
-        al_upstream_fetch(s);
+    al_upstream_fetch(s);
 }
 
 /* A list that changes without end is fetched ever more rarely. */
@@ -592,6 +589,12 @@ static uint64_t refetch_pause(struct al_upstream *s)
     return ms < REFETCH_MAX_MS ? ms : REFETCH_MAX_MS;
 }
 
+static void fetch_again_later(struct al_upstream *s)
+{
+    if (!s->refetch)
+        s->refetch = al_timer_start(al_upstream_loop(s), refetch_pause(s), fetch_again, s);
+}
+
 void al_upstream_notified(struct al_upstream *s, struct al_str method, struct al_str params)
 {
     if (!al_str_is(method, TOOLS_CHANGED)) {
@@ -599,31 +602,35 @@ void al_upstream_notified(struct al_upstream *s, struct al_str method, struct al
         return;
     }
     s->catalog_fresh = false;
+    s->list_changed = true;
     al_buf_free(&s->held);
     al_buf_init(&s->held, 64u << 10);
     al_buf_add_str(&s->held, params.n && params.n <= s->held.max ? params : AL_STR("{}"));
-    if (!s->refetch)
-        s->refetch = al_timer_start(al_upstream_loop(s), refetch_pause(s), fetch_again, s);
+    fetch_again_later(s);
 }
 
+/* What was fetched while it changed is not what it is now. */
 void al_upstream_fetched(struct al_upstream *s, const struct al_err *err)
 {
-    s->catalog_fresh = true;
+    bool ready = s->state == AL_UPSTREAM_READY;
+    s->listed = ready;
+    s->catalog_fresh = ready && !s->list_changed;
     if (!err)
         s->fetched_ms = al_wall_ms();
-    if (s->refetch_wanted && s->state == AL_UPSTREAM_READY) {
-        s->refetch_wanted = false;
-        al_upstream_fetch(s);
-        return;
+    if (!s->list_changed) {
+        al_timer_stop(s->refetch);
+        s->refetch = NULL;
+    } else if (ready) {
+        fetch_again_later(s);
     }
-    s->refetch_wanted = false;
     al_upstream_wake(s, &s->refresh_waiters, err);
-    if (s->held.n > 0) {
+    if (s->held.n > 0 && !s->list_changed) {
         struct al_buf held = s->held;
         al_buf_init(&s->held, 0);
         tell_listener(s, AL_STR(TOOLS_CHANGED), al_buf_str(&held));
         al_buf_free(&held);
     }
+    al_requests_send(s);
     al_upstream_rest(s);
 }
 

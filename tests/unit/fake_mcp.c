@@ -9,6 +9,8 @@
  *   --exit-at=METHOD  dies when it is asked for that, with last words
  *   --count=FILE      adds a line to FILE at its start
  *   --roots           asks for the roots when it was initialized, and says on standard error what came
+ *   --words=FILE      the description of echo is what FILE says; when it is empty there is no echo
+ *   --restless        tells of a changed list whenever it is read
  *   --stubborn        ignores the end of its input and SIGTERM
  */
 #include "base/arena.h"
@@ -24,7 +26,8 @@
 
 static const char *era = "legacy", *version = "2025-11-25", *exit_at = "";
 static int pages = 1;
-static bool noise, mute, roots, changed, subscribed;
+static const char *words = "";
+static bool restless, noise, mute, roots, changed, subscribed;
 static uint64_t subscription;
 static char kept_id[64], question_for[64];
 
@@ -92,6 +95,22 @@ static void text(struct al_str id, struct al_str s)
     al_buf_free(&out);
 }
 
+static const char *said(void)
+{
+    static char text[200];
+    FILE *f = fopen(words, "r");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    text[n] = 0;
+    if (f)
+        fclose(f);
+    return text;
+}
+
+static bool left_out(const char *name)
+{
+    return *words && strcmp(name, "echo") == 0 && !*said();
+}
+
 static void list(struct al_str id, const struct al_json *params)
 {
     static const char *const names[] = {"echo",    "structured", "image", "mixed", "fails", "rpc_error",
@@ -99,16 +118,19 @@ static void list(struct al_str id, const struct al_json *params)
                                         "forever", "sample",     "big",   "huge",  "env",   "input",
                                         "change",  "none",       "utf8",  "pid",   "meta",  "linger"};
     struct al_str cursor = al_json_get_text(params, "cursor");
+    if (restless)
+        notify("notifications/tools/list_changed", "{}");
     int page = cursor.n ? atoi(cursor.p + 1) : 0;
     struct al_buf out = AL_BUF_INIT(1 << 20);
     size_t n = pages == 1 ? sizeof(names) / sizeof(*names) : 3;
     for (size_t i = 0; i < n; i++) {
         al_buf_addf(&out, "%s{\"name\":\"", i ? "," : "");
         if (pages == 1)
-            al_buf_adds(&out, names[i]);
+            al_buf_adds(&out, left_out(names[i]) ? "other" : names[i]);
         else
             al_buf_addf(&out, "page%d_%zu", page, i);
-        al_buf_adds(&out, "\",\"description\":\"A tool.\",\"inputSchema\":{\"type\":\"object\"}}");
+        al_buf_addf(&out, "\",\"description\":\"%s\",\"inputSchema\":{\"type\":\"object\"}}",
+                    *words && strcmp(names[i], "echo") == 0 ? said() : "A tool.");
     }
     if (changed)
         al_buf_adds(&out, ",{\"name\":\"new_one\",\"inputSchema\":{\"type\":\"object\"}}");
@@ -349,12 +371,15 @@ static void option(const char *arg)
         pages = (int)strtol(v, NULL, 10);
     else if ((v = value_of(arg, "--exit-at=")))
         exit_at = v;
+    else if ((v = value_of(arg, "--words=")))
+        words = v;
     else if ((v = value_of(arg, "--count="))) {
         FILE *f = fopen(v, "a");
         fputs("start\n", f);
         fclose(f);
     }
     noise |= strcmp(arg, "--noise") == 0;
+    restless |= strcmp(arg, "--restless") == 0;
     mute |= strcmp(arg, "--mute") == 0;
     roots |= strcmp(arg, "--roots") == 0;
     if (strcmp(arg, "--stubborn") == 0)

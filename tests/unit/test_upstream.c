@@ -173,6 +173,20 @@ static void wait_for(const bool *done)
     assert_true(al_loop_run_until(rig.w->loop, done, LIMIT_MS));
 }
 
+/* One of echo, as a spec says it. */
+static struct core_answer ask_echo(struct al_call_spec spec)
+{
+    struct outcome o = {0};
+    spec.tool = AL_STR("mcp_fake_echo");
+    spec.args_json = AL_STR("{}");
+    spec.clock = rig_clock;
+    spec.done = call_done;
+    spec.ud = &o;
+    o.call = al_core_call(rig.w->core, &spec);
+    wait_for(&o.a.done);
+    return o.a;
+}
+
 static struct core_answer ask(const char *tool, const char *args)
 {
     struct outcome o = {0};
@@ -732,6 +746,91 @@ static void a_changed_list_is_fetched_anew(void **state)
     expect_change(*state, "--era=modern");
 }
 
+/* --- definitions --- */
+
+/* The servers' own source of tools, under a policy for echo; what the server says of it stands in a file. */
+static void start_words(struct core_world *w, const char *file, enum al_tool_policy policy)
+{
+    static struct al_server_rule rule = {.pattern = (char *)"*"};
+    static char arg[4200];
+    snprintf(arg, sizeof arg, "--words=%s", file);
+    start_rig(w, (const char *const[]){arg, NULL}, false);
+    rule.policy = policy;
+    rig.server.rules = &rule;
+    rig.server.n_rules = 1;
+    al_upstream_source_stop(rig.u);
+    al_upstream_source_start(rig.u);
+}
+
+static void expect_echo(struct al_call_spec spec, enum al_code code)
+{
+    struct core_answer a = ask_echo(spec);
+    if (a.code != code)
+        fail_msg("%s: %s, not %s", al_code_name(a.code), a.msg, al_code_name(code));
+}
+
+/* What a person allows is a definition. It changes between two lives of the server, before its first use or
+ * after: then neither a rule nor an approval of the former counts, now and in the next call. */
+static void a_definition_that_changed_is_another_one(void **state)
+{
+    struct core_world *w = *state;
+    const struct al_call_spec script = {.origin = AL_ORIGIN_SCRIPT,
+                                        .run_id = "exec_01JDZ0000000000000000000A1"};
+    const struct al_call_spec typed = {.origin = AL_ORIGIN_CLI};
+    struct al_call_spec approved = script;
+    approved.preapproved = true;
+    autofree char *file = core_world_path(w->top, "words");
+    for (int used = 0; used < 2; used++) {
+        put_file(AT_FDCWD, file, used ? "Good again." : "Good.");
+        start_words(w, file, AL_POLICY_ALLOW);
+        assert_int_equal(refresh().code, AL_OK);
+        if (used)
+            expect_echo(typed, AL_OK);
+        stop_rig();
+        put_file(AT_FDCWD, file, used ? "Bad again." : "Bad.");
+        start_words(w, file, AL_POLICY_ALLOW);
+        expect_echo(used ? script : approved, AL_APPROVAL_REQUIRED);
+        expect_echo(script, AL_APPROVAL_REQUIRED);
+        expect_echo(typed, AL_OK);
+        expect_echo(script, AL_APPROVAL_REQUIRED);
+        struct al_err err;
+        assert_int_equal(al_catalog_pin(w->store, "fake", "echo", NULL, true, &err), 0); /* a review */
+        expect_echo(script, AL_OK);
+        stop_rig();
+    }
+}
+
+static void what_is_no_longer_offered_is_not_called(void **state)
+{
+    struct core_world *w = *state;
+    const struct al_call_spec typed = {.origin = AL_ORIGIN_CLI};
+    autofree char *file = core_world_path(w->top, "words");
+    put_file(AT_FDCWD, file, "Good.");
+    start_words(w, file, AL_POLICY_ALLOW);
+    expect_echo(typed, AL_OK);
+    stop_rig();
+    put_file(AT_FDCWD, file, "");
+    start_words(w, file, AL_POLICY_ALLOW);
+    struct core_answer a = ask_echo(typed);
+    assert_int_equal(a.code, AL_TOOL_NOT_FOUND);
+    assert_non_null(strstr(a.msg, "the MCP server fake no longer offers it"));
+    stop_rig();
+}
+
+/* A list that changes as it is read was read as it was, not as it is. */
+static void a_list_that_changes_as_it_is_read_is_read_again_but_not_for_ever(void **state)
+{
+    const char *args[] = {"--restless", NULL};
+    start_rig(*state, args, false);
+    answers_ok("echo", "{}", "{}");
+    assert_false(rig.s->catalog_fresh);
+    assert_int_equal(rig.n_clock_stops, 1);
+    answers_ok("echo", "{}", "{}");
+    assert_int_equal(rig.n_clock_stops, 1); /* once for its start, never for its list */
+    assert_int_equal(rig.n_clock_goes, 1);
+    stop_rig();
+}
+
 /* --- relays --- */
 
 static void relayed_results_come_as_they_are(void **state)
@@ -852,6 +951,9 @@ int main(int argc, char **argv)
         CASE(a_cursor_that_repeats_ends_the_list),
         CASE(pages_without_end_have_one),
         CASE(a_changed_list_is_fetched_anew),
+        CASE(a_definition_that_changed_is_another_one),
+        CASE(what_is_no_longer_offered_is_not_called),
+        CASE(a_list_that_changes_as_it_is_read_is_read_again_but_not_for_ever),
         CASE(relayed_results_come_as_they_are),
         CASE(questions_reach_the_one_who_made_the_call),
         CASE(roots_are_the_workspace),
