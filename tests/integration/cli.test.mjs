@@ -546,8 +546,16 @@ test("on a terminal `uses` is asked for once, and the answer counts", () =>
     const line = `alisio tool call js_run '{"code":"await tools.write_file({path: \\"b.txt\\", content: \\"x\\"})","uses":["write_file"]}'`;
     const file = join(home.workspace, "b.txt");
     const no = await asked(home, line, { answer: "n\n" });
-    assert.match(no.seen, /write_file/);
-    assert.notEqual(no.status, 0);
+    assert.match(no.seen, /A script wants to use tools that need your approval: write_file\.\s+The script:\s+await tools/);
+    assert.match(no.seen, /PERMISSION_DENIED: the person said no to write_file/);
+    assert.equal(no.status, 3);
+    const nasty = await asked(
+      home,
+      `alisio tool call js_run '{"code":"//\\u200b\\nreturn 1","uses":["write_file"],"title":"a\\" (checked). \\u202e"}'`,
+      { answer: "\x04" },
+    );
+    assert.match(nasty.seen, /"a' \(checked\)\. \\u202e"\s+The script:\s+\/\/\\u200b\s+return 1/);
+    assert.match(nasty.seen, /APPROVAL_REQUIRED: .*nobody answered, about write_file/);
     assert.ok(!existsSync(file));
     const ahead = await asked(home, line, { ahead: "y\ny\ny", answer: "n\n" });
     assert.notEqual(ahead.status, 0, ahead.seen);

@@ -55,18 +55,35 @@ test("a write is asked about: once, then again", async () => {
     assert.equal(readFileSync(path(`once${n}.txt`), "utf8"), String(n));
   }
   const { message, requestedSchema } = client.questions[0].params;
-  assert.match(message, /write_file/);
+  assert.match(message, /write_file[^]*\n    path: once1\.txt\n    content: 1\n/);
+  assert.match(message, /"Allow for this session" covers any call of write_file, whatever its arguments, by every client/);
   assert.deepEqual(requestedSchema.properties.decision.enum, ["once", "session", "deny"]);
   assert.deepEqual(requestedSchema.required, ["decision"]);
   await client.done();
 });
 
-test("a write that is denied does not happen", async () => {
-  for (const answer of [decide("deny"), () => ({ action: "decline" }), () => ({ action: "cancel" }), () => ({ nonsense: 1 })]) {
+test("a program is asked about each time, with what it will be called with", async () => {
+  const client = await new Asked(["--expose", "process"], decide("session")).open({ elicitation: {} });
+  const { result } = await client.call("run_process", { command: "touch", args: ["ran\u200b.txt"] });
+  assert.match(result.content[0].text, /APPROVAL_REQUIRED/, "what was not offered is no answer");
+  const { message, requestedSchema } = client.questions[0].params;
+  assert.deepEqual(requestedSchema.properties.decision.enum, ["once", "deny"]);
+  assert.match(message, /\n    command: touch\n    args: \["ran\\u200b\.txt"\]$/);
+  assert.doesNotMatch(message, /for this session/);
+  await client.done();
+});
+
+test("a write that is not approved does not happen", async () => {
+  for (const [answer, code] of [
+    [decide("deny"), /PERMISSION_DENIED: .*said no/],
+    [() => ({ action: "decline" }), /PERMISSION_DENIED: .*said no/],
+    [() => ({ action: "cancel" }), /APPROVAL_REQUIRED: .*nobody answered\nhint: .*--allow-write/],
+    [() => ({ nonsense: 1 }), /APPROVAL_REQUIRED: .*nobody answered\nhint: .*--allow-write/],
+  ]) {
     const client = await new Asked(WRITER, answer).open({ elicitation: { form: {} } });
     const { result } = await client.call("write_file", { path: "denied.txt", content: "x" });
     assert.equal(result.isError, true);
-    assert.match(result.content[0].text, /PERMISSION_DENIED/);
+    assert.match(result.content[0].text, code);
     assert.ok(!existsSync(path("denied.txt")));
     await client.done();
   }
@@ -99,6 +116,24 @@ test("a script's tools are asked about once, before it starts", async () => {
   assert.doesNotMatch(bare.result.structuredContent.error.hint, /directly/);
   assert.equal(client.questions.length, 1);
   await client.done();
+});
+
+test("a script whose tools are not approved does not start", async () => {
+  const code = "print('begun'); await tools.write_file({path: 'un.txt', content: '1'})";
+  for (const [answer, expected] of [
+    [decide("deny"), { code: "PERMISSION_DENIED", message: /the person said no to write_file/ }],
+    [() => ({ action: "cancel" }), { code: "APPROVAL_REQUIRED", message: /nobody answered, about write_file/ }],
+  ]) {
+    const client = await new Asked([], answer).open({ elicitation: {} });
+    const { result } = await client.call("js_run", { code, uses: ["write_file"] });
+    assert.equal(result.isError, true);
+    const { error, text } = result.structuredContent;
+    assert.equal(error.code, expected.code, JSON.stringify(error));
+    assert.match(error.message, expected.message);
+    assert.doesNotMatch(text ?? "", /begun/);
+    assert.ok(!existsSync(path("un.txt")));
+    await client.done();
+  }
 });
 
 test("the time of a script does not run while its user thinks, and it can be cancelled then", async () => {
