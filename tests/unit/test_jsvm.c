@@ -58,7 +58,8 @@ static void a_fence_is_stripped_and_keeps_its_lines(void **state)
     rig_value("\n  ```javascript\n1 + 1\n```\n", "2");
     rig_value("~~~\nreturn 7\n~~~", "7");
     rig_value("```\r\nreturn 7\r\n```", "7");
-    struct rig_result *r = rig_fails("```js\nreturn 1 +\n```", AL_SYNTAX_ERROR, "ends too early, after line 3");
+    struct rig_result *r =
+        rig_fails("```js\nreturn 1 +\n```", AL_SYNTAX_ERROR, "ends too early, after line 3");
     r = rig_fails("```js\n\nthrow new Error('x')\n```", AL_SCRIPT_ERROR, "Error: x");
     assert_int_equal(r->line, 3);
 }
@@ -178,6 +179,9 @@ static void tools_hides_what_would_be_mistaken(void **state)
         "[\"big\",\"call\",\"describe\",\"echo\",\"fail\",\"github\",\"list\",\"map\",\"never\",\"odd-name\","
         "\"slow\"]");
     rig_value("Object.keys(tools.github)", "[\"create_issue\",\"echo\"]");
+    rig_value("Object.getOwnPropertyNames(tools.github)", "[\"create_issue\",\"echo\"]");
+    assert_string_equal(rig_run("print(tools.github)")->printed.p,
+                        "[null] { create_issue: [Function create_issue], echo: [Function echo] }\n");
     rig_value("typeof tools.list === 'function' && tools.list.name", "\"list\"");
 }
 
@@ -188,7 +192,21 @@ static void an_unknown_tool_rejects_with_close_names(void **state)
               "Error] }",
               "[\"ToolError\",\"TOOL_NOT_FOUND\",\"did you mean echo?\",\"ecko\",true]");
     rig_value("try { await tools.github.nope({}) } catch (e) { return e.tool }", "\"github.nope\"");
-    rig_value("try { await tools.nosuch.thing({}) } catch (e) { return e.name }", "\"TypeError\"");
+    rig_value("try { await tools.nosuch.thing({}) } catch (e) { return [e.code, e.tool] }",
+              "[\"TOOL_NOT_FOUND\",\"nosuch.thing\"]");
+    rig_value("try { await tools.a.b['c d'].e() } catch (e) { return e.tool }", "\"a.b.c d.e\"");
+    rig_value("try { await tools.github.a.b() } catch (e) { return e.tool }", "\"github.a.b\"");
+    rig_value("let t = tools; for (let i = 0; i < 5000; i++) t = t.x; try { await t() } catch (e) { return "
+              "e.code }",
+              "\"TOOL_INPUT_INVALID\"");
+    rig_value(
+        "const n = tools.nosuch; return [typeof n, n.name, `${typeof n.toString}`, n.then === undefined, "
+        "n[Symbol.iterator] === undefined, Object.isFrozen(n), JSON.stringify({n})]",
+        "[\"function\",\"nosuch\",\"function\",true,true,true,\"{}\"]");
+    rig_value("await tools.nosuch; await tools.nosuch.deeper; return 1", "1");
+    rig_value("try { await tools.nosuch.call(null, {}) } catch (e) { return e.tool }", "\"nosuch\"");
+    rig_value("try { await tools.github({}) } catch (e) { return [e.name, e.code, e.tool] }",
+              "[\"ToolError\",\"TOOL_NOT_FOUND\",\"github\"]");
     rig_value("try { await tools.call(5) } catch (e) { return e.code }", "\"TOOL_INPUT_INVALID\"");
     rig_value("const a = {}; a.a = a; try { await tools.echo(a) } catch (e) { return [e.code, e.message] }",
               "[\"TOOL_INPUT_INVALID\",\"arguments.a is a cycle: it leads back to arguments\"]");

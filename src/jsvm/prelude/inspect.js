@@ -142,6 +142,8 @@ class Inspector {
         case 'symbol':
             return symbolText(v);
         case 'function': {
+            if (getPrototypeOf(v) === null) /* an MCP server of `tools` */
+                break;
             const name = getOwnPropertyDescriptor(v, 'name');
             const text = name && typeof name.value === 'string' ? slice(name.value, 0, 100) : '';
             return text ? `[Function ${text}]` : '[Function]';

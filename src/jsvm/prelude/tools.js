@@ -153,6 +153,8 @@ function map(items, fn, options) {
 /* A promise would call `then`, JSON would call `toJSON`: such names must not look like tools. */
 const hidden = new Set(['then', 'catch', 'finally', 'toJSON', 'constructor', 'prototype', 'toString', 'valueOf',
     '__proto__']);
+/* What a function has itself. */
+const ofFunctions = new Set(['name', 'length', 'apply', 'bind', 'call']);
 const ours = { call: callTool, list, describe, map };
 
 function caller(prefix, name) {
@@ -161,15 +163,35 @@ function caller(prefix, name) {
     return f;
 }
 
-/* Known names are properties; any other becomes a call, which the host answers with TOOL_NOT_FOUND and close names. */
+/* A name that is none of ours, a server's, or a tool's: the host answers a call with TOOL_NOT_FOUND and close names,
+ * and so it does for a name behind it, as in tools.memroy.read_graph. */
+function stranger(prefix, name) {
+    return new Proxy(freeze(caller(prefix, name)), {
+        get(target, member) {
+            if (typeof member !== 'string' || setHas(hidden, member) || setHas(ofFunctions, member))
+                return target[member];
+            return stranger(`${prefix}${name}.`, member);
+        },
+    });
+}
+
+/* Known names are properties. */
 function callable(known, prefix) {
     return new Proxy(freeze(known), {
         get(target, name) {
             if (typeof name !== 'string' || setHas(hidden, name))
                 return undefined;
-            return hasOwn(target, name) ? target[name] : caller(prefix, name);
+            return hasOwn(target, name) ? target[name] : stranger(prefix, name);
         },
     });
+}
+
+/* A function only so that who calls it is told what it is. */
+function makeServer(name, tools) {
+    const o = setPrototypeOf(caller('', name), null);
+    delete o.name;
+    delete o.length;
+    return callable(addTools(o, tools, `${name}.`), `${name}.`);
 }
 
 function addTools(o, names, prefix) {
@@ -189,7 +211,7 @@ function makeTools(json) {
     const servers = known.servers ?? {};
     for (const name of keys(servers)) {
         if (!setHas(hidden, name) && !hasOwn(o, name))
-            o[name] = callable(addTools(create(null), servers[name], `${name}.`), `${name}.`);
+            o[name] = makeServer(name, servers[name]);
     }
     return callable(o, '');
 }
