@@ -268,14 +268,13 @@ static void no_answer(void *ud)
 {
     struct al_conn *c = ud;
     struct al_err err;
-    autobuf struct al_buf limit = AL_BUF_INIT(64), words = AL_BUF_INIT(1024);
+    autobuf struct al_buf limit = AL_BUF_INIT(64);
     c->deadline = NULL;
     if (!c->probed) /* it may be of another era than it was */
         c->s->protocol[0] = 0;
     al_text_duration(&limit, c->s->config->start_timeout_ms);
-    al_upstream_last_words(c->s, &words);
-    al_fail(&err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s did not answer within %.*s after its start%.*s",
-            name_of(c), AL_FMT(al_buf_str(&limit)), AL_FMT(al_buf_str(&words)));
+    al_fail(&err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s did not answer within %.*s after its start",
+            name_of(c), AL_FMT(al_buf_str(&limit)));
     al_hint(&err, "`alisio mcp doctor %s` shows what it printed", name_of(c));
     give_up(c, &err);
 }

@@ -265,20 +265,17 @@ static int fail_deaf(const struct stdio *t, struct al_err *err)
 static void describe_end(struct stdio *t, const struct al_service_end *end, struct al_err *err)
 {
     const char *name = t->s->config->name;
-    autobuf struct al_buf words = AL_BUF_INIT(4096);
-    al_upstream_last_words(t->s, &words);
     if (end->exec_errno > 0) {
         t->s->exec_failed = true;
         al_fail_errno(err, AL_UPSTREAM_UNAVAILABLE, end->exec_errno, "the MCP server %s cannot be run", name);
     } else if (t->deaf && end->signal == SIGTERM) {
         fail_deaf(t, err);
     } else if (end->signal) {
-        al_fail(err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s was killed by signal %d (%s)%.*s", name,
-                end->signal, sigabbrev_np(end->signal) ? sigabbrev_np(end->signal) : "?",
-                AL_FMT(al_buf_str(&words)));
+        al_fail(err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s was killed by signal %d (%s)", name,
+                end->signal, sigabbrev_np(end->signal) ? sigabbrev_np(end->signal) : "?");
     } else {
-        al_fail(err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s has exited with status %d%.*s", name,
-                end->exit_status, AL_FMT(al_buf_str(&words)));
+        al_fail(err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s has exited with status %d", name,
+                end->exit_status);
     }
     al_hint(err, "`alisio mcp doctor %s` shows what it printed", name);
 }

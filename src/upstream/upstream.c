@@ -51,6 +51,8 @@ static struct al_upstream *upstream_new(struct al_upstreams *u, const struct al_
     s->owner = u;
     s->config = config;
     al_buf_init(&s->log, AL_UPSTREAM_MAX_LOG);
+    s->log_shown = al_xcalloc(1, sizeof(*s->log_shown));
+    al_buf_init(s->log_shown, 64 * AL_UPSTREAM_MAX_LOG);
     return s;
 }
 
@@ -105,6 +107,8 @@ static void upstream_free(struct al_upstream *s)
         al_buf_free(bufs[i]);
     for (size_t i = 0; i < AL_UPSTREAM_NOISE_LINES; i++)
         free(s->noise[i]);
+    al_buf_free(s->log_shown);
+    free(s->log_shown);
     free(s->warning);
     free(s);
 }
@@ -235,11 +239,6 @@ struct al_str al_upstream_instructions(const struct al_upstream *s)
     return al_buf_str(&s->instructions);
 }
 
-struct al_str al_upstream_log(const struct al_upstream *s)
-{
-    return al_buf_str(&s->log);
-}
-
 const struct al_err *al_upstream_error(const struct al_upstream *s)
 {
     return &s->err;
@@ -260,42 +259,6 @@ struct al_loop *al_upstream_loop(const struct al_upstream *s)
 struct al_core *al_upstream_core(const struct al_upstream *s)
 {
     return s->owner->core;
-}
-
-void al_upstream_log_add(struct al_upstream *s, struct al_str bytes)
-{
-    size_t max = AL_UPSTREAM_MAX_LOG;
-    if (bytes.n > max)
-        bytes = (struct al_str){bytes.p + bytes.n - max, max};
-    if (s->log.n + bytes.n > max)
-        al_buf_drop(&s->log, s->log.n + bytes.n - max);
-    al_buf_add_str(&s->log, bytes);
-}
-
-void al_upstream_noise_add(struct al_upstream *s, struct al_str line)
-{
-    autobuf struct al_buf shown = AL_BUF_INIT(8 * AL_UPSTREAM_NOISE_CUT);
-    if (s->n_noise++ >= AL_UPSTREAM_NOISE_LINES)
-        return;
-    size_t i = 0;
-    while (i < AL_UPSTREAM_NOISE_LINES - 1 && s->noise[i])
-        i++;
-    al_text_visible(&shown, al_utf8_cut(line, AL_UPSTREAM_NOISE_CUT), false);
-    free(s->noise[i]);
-    s->noise[i] = al_buf_take(&shown);
-}
-
-void al_upstream_last_words(const struct al_upstream *s, struct al_buf *out)
-{
-    struct al_str log = al_str_trim(al_buf_str(&s->log));
-    size_t from = log.n;
-    while (from > 0 && log.p[from - 1] != '\n')
-        from--;
-    struct al_str line = al_str_trim((struct al_str){log.p + from, log.n - from});
-    if (line.n == 0)
-        return;
-    al_buf_adds(out, ": ");
-    al_text_visible(out, al_utf8_cut(line, 300), false);
 }
 
 /* --- those who wait --- */

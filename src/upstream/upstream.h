@@ -44,7 +44,7 @@ const char *al_upstream_protocol(const struct al_upstream *s);           /* "202
 struct al_str al_upstream_capabilities(const struct al_upstream *s);     /* JSON; empty before it is known */
 struct al_str al_upstream_info(const struct al_upstream *s);             /* serverInfo, JSON */
 struct al_str al_upstream_instructions(const struct al_upstream *s);
-struct al_str al_upstream_log(const struct al_upstream *s);              /* the last 16 KiB of its standard error */
+struct al_str al_upstream_log(const struct al_upstream *s);              /* the last 16 KiB of its standard error, for a person alone: what stands in its env and headers is named only */
 const struct al_err *al_upstream_error(const struct al_upstream *s);     /* why it is not ready; code AL_OK: nothing */
 
 /* What doctor shows besides: how far it keeps to the protocol. Views, as long as nothing runs. */

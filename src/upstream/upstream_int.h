@@ -68,7 +68,8 @@ struct al_upstream {
     bool silent_probe;    /* its last life did not survive the question of a newer protocol */
     struct al_buf capabilities, info, instructions; /* of the last life */
 
-    struct al_buf log; /* the end of its standard error */
+    struct al_buf log;        /* the end of its standard error */
+    struct al_buf *log_shown; /* … as it may be shown */
     uint64_t n_noise;  /* lines on its standard output that were no message */
     char *noise[AL_UPSTREAM_NOISE_LINES];
     uint64_t n_late; /* answers to nothing that waits: late, double, or invented */
@@ -103,8 +104,6 @@ struct al_core *al_upstream_core(const struct al_upstream *s);
 /* For transports: its standard error (kept in a ring), and a line that is no message. */
 void al_upstream_log_add(struct al_upstream *s, struct al_str bytes);
 void al_upstream_noise_add(struct al_upstream *s, struct al_str line);
-/* ": " and the last line of its log, made visible and cut; nothing when there is none. */
-void al_upstream_last_words(const struct al_upstream *s, struct al_buf *out);
 
 /* Makes it start unless it runs or will. -1 with err when it cannot be started now or ever. */
 int al_upstream_need(struct al_upstream *s, struct al_err *err) AL_MUST_CHECK;

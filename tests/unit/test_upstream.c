@@ -479,6 +479,28 @@ static void progress_is_passed_on_and_gives_time_but_not_for_ever(void **state)
     stop_rig();
 }
 
+/* What a server prints is for a person, and what it was given stands there by its name. */
+static void what_it_prints_holds_no_secret_of_its_configuration(void **state)
+{
+    start_rig(*state, NULL, false);
+    setenv("FAKE_TOKEN", "t0ken-of-the-person", 1);
+    rig.env[0] = (char *)"KEY=${FAKE_TOKEN}";
+    rig.env[1] = (char *)"SHORT=abc";
+    char *headers[] = {(char *)"Authorization: Bearer opensesame", NULL};
+    rig.server.headers = headers;
+    rig.args[0] = (char *)"--x=${FAKE_TOKEN}";
+    al_upstream_log_add(rig.s, AL_STR("abc: t0ken-of-the-per"));
+    al_upstream_log_add(rig.s, AL_STR("son, Bearer opensesame, opensesame!\n"));
+    assert_true(al_str_is(al_upstream_log(rig.s), "abc: ${KEY}, ${Authorization}, ${Authorization}!\n"));
+    al_upstream_noise_add(rig.s, AL_STR("t0ken-of-the-person"));
+    struct al_upstream_health health;
+    al_upstream_health(rig.s, &health);
+    assert_string_equal(health.noise[0], "${KEY}");
+    unsetenv("FAKE_TOKEN");
+    rig.args[0] = NULL;
+    stop_rig();
+}
+
 /* --- life --- */
 
 static void a_death_fails_its_calls_and_the_next_one_works(void **state)
@@ -490,7 +512,10 @@ static void a_death_fails_its_calls_and_the_next_one_works(void **state)
     begin(&o, "never", "{}", "{\"name\":\"never\"}"); /* relayed calls wait for no others */
     struct core_answer a = ask("die", "{}");
     assert_int_equal(a.code, AL_UPSTREAM_UNAVAILABLE);
-    assert_string_equal(a.msg, "the MCP server fake has exited with status 3: I am \\x1b[31mgone");
+    assert_string_equal(a.msg,
+                        "the MCP server fake has exited with status 3"); /* its words are for a person */
+    assert_non_null(strstr(a.hint, "alisio mcp doctor fake"));
+    wait_log("gone");
     wait_for(&o.a.done);
     assert_int_equal(o.a.code, AL_UPSTREAM_UNAVAILABLE);
     assert_int_equal(al_upstream_state(rig.s), AL_UPSTREAM_WAITING);
@@ -551,7 +576,7 @@ static void what_cannot_start_says_why(void **state)
 {
     const char *mute[] = {"--mute", NULL}, *dies[] = {"--exit-at=initialize", NULL};
     expect_no_start(*state, mute, "did not answer within 300 ms");
-    expect_no_start(*state, dies, "exited with status 3: I am");
+    expect_no_start(*state, dies, "exited with status 3");
 }
 
 static void the_command_is_looked_up_with_care(void **state)
@@ -936,6 +961,7 @@ int main(int argc, char **argv)
         CASE(answers_that_come_twice_or_late_are_survived_and_counted),
         CASE(a_cancel_reaches_the_server),
         CASE(progress_is_passed_on_and_gives_time_but_not_for_ever),
+        CASE(what_it_prints_holds_no_secret_of_its_configuration),
         CASE(a_death_fails_its_calls_and_the_next_one_works),
         CASE(one_that_closes_its_output_is_ended),
         CASE(one_that_fails_again_and_again_is_not_waited_for),
