@@ -169,7 +169,13 @@ static void write_catalogue(struct al_fetch *f)
 
 /* --- pages --- */
 
-static void ask_page(struct al_fetch *f, struct al_str cursor);
+static void ask_page(struct al_fetch *f, const struct al_json *cursor);
+
+/* 2025-11-25, basic/utilities/tasks: it must be called as a task, which is not known here. */
+static bool wants_a_task(const struct al_json *tool)
+{
+    return al_str_is(al_json_get_text(al_json_get(tool, "execution"), "taskSupport"), "required");
+}
 
 /* False: enough. */
 static bool add_tools(struct al_fetch *f, const struct al_json *list)
@@ -180,6 +186,12 @@ static bool add_tools(struct al_fetch *f, const struct al_json *list)
         autobuf struct al_buf why = AL_BUF_INIT(512);
         if (tool->type != AL_JSON_OBJECT)
             continue;
+        if (wants_a_task(tool)) {
+            al_text_visible(&why, al_utf8_cut(al_json_get_text(tool, "name"), 100), false);
+            warn(s, "the tool %.*s was left out: it can be called as a task alone, which is not known here",
+                 AL_FMT(al_buf_str(&why)));
+            continue;
+        }
         if (!al_conn_takes_tool(s->conn, tool, &why)) {
             warn(s, "a tool was left out: %.*s", AL_FMT(al_buf_str(&why)));
             continue;
@@ -279,23 +291,24 @@ static void page_done(void *ud, const struct al_upstream_answer *a)
         return;
     }
     f->n_pages++;
-    struct al_str cursor = al_json_get_text(result, "nextCursor");
+    const struct al_json *cursor = al_json_get(result, "nextCursor"); /* an empty one is one, too */
     bool more = add_tools(f, tools);
-    if (more && cursor.n > 0 && follow(f, cursor))
+    if (more && al_json_is_string(cursor) && follow(f, cursor->str))
         ask_page(f, cursor);
     else
         write_catalogue(f);
 }
 
-static void ask_page(struct al_fetch *f, struct al_str cursor)
+/* cursor NULL: the first. */
+static void ask_page(struct al_fetch *f, const struct al_json *cursor)
 {
     autobuf struct al_buf params = AL_BUF_INIT(8 * MAX_CURSOR);
     uint64_t now = al_mono_ms();
-    if (cursor.n > 0) {
+    if (cursor) {
         struct al_jw w;
         al_jw_init(&w, &params);
         al_jw_obj(&w);
-        al_jw_kstr(&w, "cursor", cursor);
+        al_jw_kstr(&w, "cursor", cursor->str);
         al_jw_end(&w);
     }
     struct al_upstream_request r = {
@@ -330,7 +343,7 @@ void al_upstream_fetch(struct al_upstream *s)
     free(s->warning);
     s->warning = NULL;
     if (has_tools(s))
-        ask_page(f, (struct al_str){"", 0});
+        ask_page(f, NULL);
     else
         write_catalogue(f);
 }

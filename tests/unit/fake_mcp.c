@@ -120,7 +120,7 @@ static void list(struct al_str id, const struct al_json *params)
     struct al_str cursor = al_json_get_text(params, "cursor");
     if (restless)
         notify("notifications/tools/list_changed", "{}");
-    int page = cursor.n ? atoi(cursor.p + 1) : 0;
+    int page = cursor.n ? atoi(cursor.p + 1) : al_json_get(params, "cursor") ? 1 : 0;
     struct al_buf out = AL_BUF_INIT(1 << 20);
     size_t n = pages == 1 ? sizeof(names) / sizeof(*names) : 3;
     for (size_t i = 0; i < n; i++) {
@@ -132,13 +132,16 @@ static void list(struct al_str id, const struct al_json *params)
         al_buf_addf(&out, "\",\"description\":\"%s\",\"inputSchema\":{\"type\":\"object\"}}",
                     *words && strcmp(names[i], "echo") == 0 ? said() : "A tool.");
     }
+    if (pages == 1)
+        al_buf_adds(&out, ",{\"name\":\"long_task\",\"execution\":{\"taskSupport\":\"required\"},"
+                          "\"inputSchema\":{\"type\":\"object\"}}");
     if (changed)
         al_buf_adds(&out, ",{\"name\":\"new_one\",\"inputSchema\":{\"type\":\"object\"}}");
     char next[64] = "";
     if (pages == -1)
         snprintf(next, sizeof next, ",\"nextCursor\":\"c1\"");
     else if (pages == 0 || page + 1 < pages)
-        snprintf(next, sizeof next, ",\"nextCursor\":\"c%d\"", page + 1);
+        snprintf(next, sizeof next, page ? ",\"nextCursor\":\"c%d\"" : ",\"nextCursor\":\"\"", page + 1);
     answer(id, "{\"tools\":[%.*s]%s}", AL_FMT(al_buf_str(&out)), next);
     al_buf_free(&out);
 }

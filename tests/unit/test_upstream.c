@@ -714,6 +714,22 @@ static void pages_are_followed_into_the_catalogue(void **state)
     stop_rig();
 }
 
+static void a_tool_that_can_only_be_a_task_is_left_out(void **state)
+{
+    struct al_upstream_health h;
+    struct al_err err;
+    struct al_catalog_tool t;
+    autoarena struct al_arena a = AL_ARENA_INIT(1u << 20);
+    struct core_world *w = *state;
+    start_rig(w, NULL, false);
+    assert_int_equal(refresh().code, AL_OK);
+    al_upstream_health(rig.s, &h);
+    assert_non_null(strstr(h.warning, "the tool long_task was left out"));
+    assert_int_equal(al_catalog_find_of(w->store, "fake", "echo", &a, &t, &err), 0);
+    assert_int_equal(al_catalog_find_of(w->store, "fake", "long_task", &a, &t, &err), -1);
+    stop_rig();
+}
+
 static void a_cursor_that_repeats_ends_the_list(void **state)
 {
     const char *args[] = {"--pages=-1", NULL};
@@ -976,6 +992,7 @@ int main(int argc, char **argv)
         CASE(pages_are_followed_into_the_catalogue),
         CASE(a_cursor_that_repeats_ends_the_list),
         CASE(pages_without_end_have_one),
+        CASE(a_tool_that_can_only_be_a_task_is_left_out),
         CASE(a_changed_list_is_fetched_anew),
         CASE(a_definition_that_changed_is_another_one),
         CASE(what_is_no_longer_offered_is_not_called),
