@@ -20,6 +20,9 @@
 /* Whoever is reached over a network may be slow to answer, and says no when it does not know a question. */
 #define HTTP_PATIENCE 8
 #define CLOSE_MS 2000
+/* Notifications of one server in a second: with more it is read no further until that is over. */
+#define MAX_NOTES 2000
+#define NOTES_MS 1000
 
 static const char *const legacy_versions[] = {NEWEST_LEGACY, "2025-06-18", "2025-03-26", "2024-11-05"};
 
@@ -40,6 +43,9 @@ struct al_conn {
     char version[16]; /* agreed, or tried */
     uint64_t probe_id, init_id;
     struct al_timer *deadline, *patience;
+    struct al_timer *rest; /* nothing is read until then */
+    uint64_t notes_since_ms;
+    unsigned n_notes; /* notifications since then */
     struct al_question *questions;
     struct al_conn *next, **link; /* of al_upstreams.dying */
 };
@@ -84,6 +90,30 @@ static void stop_timers(struct al_conn *c)
     c->deadline = c->patience = NULL;
 }
 
+static void read_on(void *ud)
+{
+    struct al_conn *c = ud;
+    al_timer_stop(c->rest);
+    c->rest = NULL;
+    c->n_notes = 0;
+    c->notes_since_ms = al_mono_ms();
+    c->t->ops->pause(c->t, false);
+}
+
+/* Each costs it little to write and us more to read. */
+static void count_note(struct al_conn *c)
+{
+    uint64_t now = al_mono_ms();
+    if (now - c->notes_since_ms >= NOTES_MS) {
+        c->notes_since_ms = now;
+        c->n_notes = 0;
+    }
+    if (++c->n_notes < MAX_NOTES || c->rest || !c->t->ops->pause)
+        return;
+    c->rest = al_timer_start(al_upstream_loop(c->s), c->notes_since_ms + NOTES_MS - now, read_on, c);
+    c->t->ops->pause(c->t, true);
+}
+
 void al_conn_free(struct al_conn *c)
 {
     if (!c)
@@ -95,6 +125,7 @@ void al_conn_free(struct al_conn *c)
     }
     al_questions_drop(c);
     stop_timers(c);
+    al_timer_stop(c->rest);
     c->t->ops->free(c->t);
     free(c);
 }
@@ -104,6 +135,8 @@ void al_conn_close(struct al_conn *c, uint64_t grace_ms)
     al_questions_drop(c);
     stop_timers(c);
     c->step = ENDING;
+    if (c->rest) /* what it still writes must not hold it up */
+        read_on(c);
     c->next = c->owner->dying;
     c->link = &c->owner->dying;
     if (c->next)
@@ -556,6 +589,7 @@ static void cancelled_by_server(struct al_conn *c, const struct al_json *params)
 static void notified(struct al_conn *c, const struct al_rpc *rpc, uint64_t stream)
 {
     struct al_str params = rpc->params ? rpc->params->raw : (struct al_str){"", 0};
+    count_note(c);
     if (al_str_is(rpc->method, "notifications/progress")) {
         al_request_progress(c->s, rpc->params);
     } else if (al_str_is(rpc->method, "notifications/cancelled")) {

@@ -248,6 +248,10 @@ static void call(struct al_str id, const struct al_json *params)
         answer(id, "{\"resultType\":\"input_required\",\"inputRequests\":{},\"requestState\":\"s\"}");
     } else if (al_str_is(name, "change")) {
         change(id);
+    } else if (al_str_is(name, "storm")) {
+        for (int i = 0; i < 10000; i++)
+            notify("notifications/message", "{\"level\":\"info\",\"data\":1}");
+        text(id, AL_STR("over"));
     } else if (al_str_is(name, "none")) {
         answer(id, "{\"content\":[]}");
     } else if (al_str_is(name, "utf8")) {

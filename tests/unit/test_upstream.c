@@ -787,6 +787,38 @@ static void a_changed_list_is_fetched_anew(void **state)
     expect_change(*state, "--era=modern");
 }
 
+static unsigned n_told;
+
+static void count_told(void *ud, struct al_upstream *s, struct al_str method, struct al_str params)
+{
+    (void)ud;
+    (void)s;
+    (void)method;
+    (void)params;
+    n_told++;
+}
+
+/* Ten thousand take five seconds: the first of these is enough to see that the rest waits. */
+static void a_storm_of_notifications_is_read_in_measure(void **state)
+{
+    struct outcome o = {0};
+    const struct al_upstream_listener listener = {.notification = count_told};
+    start_rig(*state, NULL, false);
+    al_upstreams_listen(rig.u, &listener);
+    answers_ok("echo", "{}", "{}");
+    begin(&o, "storm", "{}", NULL);
+    while (n_told < 2000) {
+        bool never = false;
+        al_loop_run_until(rig.w->loop, &never, 5);
+    }
+    al_loop_run_until(rig.w->loop, &o.a.done, 300);
+    assert_true(n_told < 6000); /* and what had been read already */
+    assert_false(o.a.done);
+    al_call_cancel(o.call);
+    wait_for(&o.a.done);
+    stop_rig(); /* in time, whatever it still has to say */
+}
+
 /* --- definitions --- */
 
 /* The servers' own source of tools, under a policy for echo; what the server says of it stands in a file. */
@@ -994,6 +1026,7 @@ int main(int argc, char **argv)
         CASE(pages_without_end_have_one),
         CASE(a_tool_that_can_only_be_a_task_is_left_out),
         CASE(a_changed_list_is_fetched_anew),
+        CASE(a_storm_of_notifications_is_read_in_measure),
         CASE(a_definition_that_changed_is_another_one),
         CASE(what_is_no_longer_offered_is_not_called),
         CASE(a_list_that_changes_as_it_is_read_is_read_again_but_not_for_ever),
