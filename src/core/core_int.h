@@ -113,12 +113,11 @@ const struct al_tool_entry *al_registry_find(const struct al_core *core, struct 
 void al_registry_call_path(const struct al_core *core, const struct al_tool *tool, struct al_buf *out);
 void al_registry_call_signature(const struct al_core *core, const struct al_tool *tool, struct al_buf *out);
 #define AL_CLOSE_NAMES 3
-/* The closest registered tools, best first; for_script leaves out what a script may not call. How many. */
-size_t al_registry_close(const struct al_core *core, struct al_str name, bool for_script,
-                         const struct al_tool *out[AL_CLOSE_NAMES]);
+/* registry_near.c. "did you mean a, b?", the nearest first; for_script leaves out what a script may not call. */
 void al_registry_close_names(const struct al_core *core, struct al_str name, bool for_script,
                              struct al_buf *out);
-/* TOOL_NOT_FOUND with close names and what lists them all from there. Returns -1. */
+/* TOOL_NOT_FOUND with close names and what lists them all from there, or with what is wrong with the server. Returns
+ * -1. */
 int al_registry_not_found(const struct al_core *core, struct al_str name, enum al_origin origin,
                           struct al_err *err);
 

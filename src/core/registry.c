@@ -10,7 +10,6 @@
 #define MAX_SCHEMA_TYPE 4096         /* bytes of a type within a signature */
 #define MAX_SCHEMA_NODES (16u << 20) /* two schemas of a server, of the smallest parts */
 #define NAME_MAX_BYTES 64
-#define CLOSE_QUERY_MAX 400
 
 /* Tools are ours and written down in the tree: what is wrong with one is a fault of the program. */
 static _Noreturn void broken(const char *tool, const char *what)
@@ -133,112 +132,6 @@ size_t al_core_n_tools(const struct al_core *core)
 const struct al_tool *al_core_tool_at(const struct al_core *core, size_t i)
 {
     return core->tools[i].tool;
-}
-
-/* --- close names --- */
-
-/* Case and the choice of separator are what people get wrong most: readFile, read-file. */
-static struct al_str fold_name(struct al_str name, char out[NAME_MAX_BYTES])
-{
-    size_t n = 0;
-    for (size_t i = 0; i < name.n && n < NAME_MAX_BYTES; i++) {
-        char c = name.p[i];
-        if (c == '_' || c == '-' || c == '.')
-            continue;
-        out[n++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    }
-    return (struct al_str){out, n};
-}
-
-/* Lower is closer; SIZE_MAX: not close. */
-static size_t closeness(struct al_str wanted, const char *tool_name)
-{
-    char a[NAME_MAX_BYTES], b[NAME_MAX_BYTES];
-    struct al_str w = fold_name(wanted, a), t = fold_name(al_str_of(tool_name), b);
-    size_t limit = w.n / 3 > 2 ? w.n / 3 : 2;
-    size_t distance = al_str_distance(w, t);
-    if (distance <= limit && distance < t.n && distance < w.n)
-        return distance;
-    if (w.n >= 3 && (al_str_find(t, w) >= 0 || (t.n >= 3 && al_str_find(w, t) >= 0)))
-        return limit + 1;
-    return SIZE_MAX;
-}
-
-size_t al_registry_close(const struct al_core *core, struct al_str name, bool for_script,
-                         const struct al_tool *out[AL_CLOSE_NAMES])
-{
-    size_t rank[AL_CLOSE_NAMES], n = 0;
-    if (name.n > NAME_MAX_BYTES * 2)
-        return 0;
-    for (size_t i = 0; i < core->n_tools; i++) {
-        const struct al_tool *tool = core->tools[i].tool;
-        size_t c = closeness(name, tool->name);
-        if (c == SIZE_MAX || !al_core_tool_registered(core, tool) || (for_script && tool->not_callable))
-            continue;
-        size_t at = n;
-        while (at > 0 && rank[at - 1] > c)
-            at--;
-        if (at == AL_CLOSE_NAMES)
-            continue;
-        n += n < AL_CLOSE_NAMES;
-        for (size_t k = n - 1; k > at; k--) {
-            out[k] = out[k - 1];
-            rank[k] = rank[k - 1];
-        }
-        out[at] = tool;
-        rank[at] = c;
-    }
-    return n;
-}
-
-struct close {
-    struct al_buf *out;
-    size_t n;
-};
-
-/* What a source finds by the words of the name, as scripts say it where that is plain. */
-static bool add_close(void *ud, const struct al_tool *tool)
-{
-    struct close *c = ud;
-    bool plain = is_name(tool->server) && is_name(tool->server_tool);
-    al_buf_addf(c->out, "%s%s%s%s", c->n++ ? ", " : "did you mean ", plain ? tool->server : tool->name,
-                plain ? "." : "", plain ? tool->server_tool : "");
-    return true;
-}
-
-void al_registry_close_names(const struct al_core *core, struct al_str name, bool for_script,
-                             struct al_buf *out)
-{
-    const struct al_tool *close[AL_CLOSE_NAMES];
-    struct close c = {out, al_registry_close(core, name, for_script, close)};
-    for (size_t i = 0; i < c.n; i++)
-        al_buf_addf(out, "%s%s", i ? ", " : "did you mean ", close[i]->name);
-    if (core->source_ops && c.n < AL_CLOSE_NAMES && name.n <= CLOSE_QUERY_MAX)
-        core->source_ops->each(core->source_ud, name, (int)(AL_CLOSE_NAMES - c.n), add_close, &c);
-    if (c.n > 0)
-        al_buf_addc(out, '?');
-}
-
-void al_core_close_names(const struct al_core *core, struct al_str name, struct al_buf *out)
-{
-    al_registry_close_names(core, name, false, out);
-}
-
-int al_registry_not_found(const struct al_core *core, struct al_str name, enum al_origin origin,
-                          struct al_err *err)
-{
-    autobuf struct al_buf shown = AL_BUF_INIT(1024), close = AL_BUF_INIT(1024);
-    struct al_str head = al_utf8_head(name, NAME_MAX_BYTES);
-    al_text_visible(&shown, head, false);
-    al_registry_close_names(core, name, origin == AL_ORIGIN_SCRIPT, &close);
-    if (close.n > 0)
-        al_buf_addc(&close, ' ');
-    al_fail(err, AL_TOOL_NOT_FOUND, "there is no tool \"%.*s%s\"", AL_FMT(al_buf_str(&shown)),
-            head.n < name.n ? "…" : "");
-    const char *all = origin == AL_ORIGIN_SCRIPT ? "tools.list() names what there is"
-                      : origin == AL_ORIGIN_CLI  ? "`alisio tool list` shows what there is"
-                                                 : "tools/list names what is offered";
-    return al_hint(err, "%.*s%s", AL_FMT(al_buf_str(&close)), all);
 }
 
 /* --- signatures --- */

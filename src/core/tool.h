@@ -199,6 +199,8 @@ struct al_tool_source {
     size_t (*count)(void *ud); /* of tools known */
     /* The servers, by name; n_tools -1: what they offer was never fetched, so that any tool of them can be called. */
     void (*servers)(void *ud, void (*fn)(void *fn_ud, const char *server, int64_t n_tools), void *fn_ud);
+    /* Whether the configuration has a server of that name, switched off. May be NULL. */
+    bool (*switched_off)(void *ud, struct al_str server);
 };
 void al_core_set_source(struct al_core *core, const struct al_tool_source *source, void *ud); /* NULL: none */
 /* Of our own tools and of the source's; in the arena where it is the source's. NULL: none, or not registered now. */

@@ -350,6 +350,15 @@ static void servers(void *ud, void (*fn)(void *fn_ud, const char *server, int64_
         fn(fn_ud, c->sorted[i]->config->name, n_known(c, c->sorted[i]));
 }
 
+static bool switched_off(void *ud, struct al_str server)
+{
+    const struct al_upstreams *u = ((struct source *)ud)->u;
+    for (size_t i = 0; i < u->n; i++)
+        if (al_str_is(server, u->v[i]->config->name))
+            return u->v[i]->config->disabled;
+    return false;
+}
+
 static size_t count(void *ud)
 {
     struct source *c = ud;
@@ -377,6 +386,7 @@ void al_upstream_source_start(struct al_upstreams *u)
         .names_json = names_json,
         .count = count,
         .servers = servers,
+        .switched_off = switched_off,
     };
     struct source *c = al_xcalloc(1, sizeof(*c));
     c->u = u;

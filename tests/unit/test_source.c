@@ -337,7 +337,7 @@ static void lists_have_them_with_their_reasons(void **state)
                 "[\"tools.github.close\",\"tools.odd[\\\"odd "
                 "name\\\"]\",\"tools.mcp_constructor_x\",\"tools.mcp_call_me\"]");
     check_value(w, "try { tools.describe('github.get_issues') } catch (e) { return [e.code, e.hint] }", "",
-                "[\"TOOL_NOT_FOUND\",\"tools.list() names what there is\"]");
+                "[\"TOOL_NOT_FOUND\",\"did you mean github.get_issue? tools.list() names what there is\"]");
     world_free(w);
 }
 

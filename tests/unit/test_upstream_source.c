@@ -285,6 +285,44 @@ static void close_names_are_those_of_servers_too(void **state)
     assert_true(al_str_starts(al_buf_str(&out), "did you mean github.get_issue"));
 }
 
+static void check_not_found(const char *name, const char *msg, const char *hint)
+{
+    struct al_err err = {0};
+    assert_int_equal(al_registry_not_found(fix.world->core, al_str_of(name), AL_ORIGIN_SCRIPT, &err), -1);
+    assert_int_equal(err.code, AL_TOOL_NOT_FOUND);
+    assert_string_equal(err.msg, msg);
+    if (!strstr(err.hint, hint))
+        fail_msg("%s: %s", name, err.hint);
+}
+
+static void the_nearest_name_is_said_first(void **state)
+{
+    start(state, NULL);
+    put("github", "[" T("add_sum") "," T("sum_get") "," T("get-sum") "," T("odd sum!") "]", false);
+    check_not_found("getsum", "there is no tool \"getsum\"", "did you mean github.get-sum?");
+    check_not_found("mcp_github_gt_sum", "there is no tool \"mcp_github_gt_sum\"",
+                    "did you mean github.get-sum");
+    check_not_found("github.ad_sum", "there is no tool \"github.ad_sum\"", "did you mean github.add_sum");
+    check_not_found("github.odd_sun", "there is no tool \"github.odd_sun\"",
+                    "mcp_github_odd_sum");
+}
+
+static void a_name_of_no_server_says_so(void **state)
+{
+    start(state, NULL);
+    check_not_found("construktor.get_issue", "there is no MCP server construktor",
+                    "did you mean constructor?");
+    check_not_found("newwer.a.b", "there is no MCP server newwer", "did you mean new_er?");
+    check_not_found("zzzzzz.get_issue", "there is no MCP server zzzzzz", "did you mean github.get_issue");
+    check_not_found("off.get_issue", "the MCP server off is switched off in the configuration",
+                    "switch it on");
+    check_not_found("off", "the MCP server off is switched off in the configuration", "switch it on");
+    check_not_found("github", "github is an MCP server, not a tool", "github.TOOL");
+    check_not_found("git.hub", "git.hub is an MCP server, not a tool", "git.hub.TOOL");
+    check_not_found("a b.c", "there is no tool \"a b.c\"", "tools.list()");
+    check_not_found(".c", "there is no tool \".c\"", "tools.list()");
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, core_world_set_up, stop)
 
 int main(void)
@@ -299,6 +337,8 @@ int main(void)
         CASE(only_servers_that_are_configured_now_are_shown),
         CASE(scripts_get_as_many_names_as_fit),
         CASE(close_names_are_those_of_servers_too),
+        CASE(the_nearest_name_is_said_first),
+        CASE(a_name_of_no_server_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
