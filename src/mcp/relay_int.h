@@ -28,6 +28,8 @@ struct al_relay_template {
 
 /* A resource that clients want to hear of. */
 #define AL_RELAY_MAX_WATCHED 4096
+#define AL_RELAY_MAX_LISTENS 256 /* of one server: each is an open request, of which others want some, too \
+                                  */
 #define AL_RELAY_WATCHED_SLOTS 8192 /* a power of 2 */
 struct al_relay_watched {
     struct al_relay_watched *next, **link;
@@ -39,6 +41,7 @@ struct al_relay_watched {
     bool wanted;          /* while the set is compared */
     bool told;            /* an older server knows that we want to hear of it … */
     bool held;            /* … and stays for it */
+    bool listening;       /* it is one of the server's n_listens */
     struct al_upstream_call
         *sent; /* resources/subscribe under way, or a modern server's subscriptions/listen */
 };
@@ -53,8 +56,9 @@ struct al_relay_ticket {
 
 struct al_relay_server {
     struct al_upstream *upstream;
-    bool watching; /* it is waited for, to be told of what is watched */
-    bool settled;  /* tools that its catalogue lacks are none that can be called: asked for once */
+    unsigned n_listens; /* subscriptions/listen that are open for what is watched */
+    bool watching;      /* it is waited for, to be told of what is watched */
+    bool settled;       /* tools that its catalogue lacks are none that can be called: asked for once */
 };
 
 /* Waits for a server; without a relay when that has gone meanwhile. */

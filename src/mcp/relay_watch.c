@@ -105,6 +105,14 @@ static void hold(struct al_relay_watched *x, bool on)
     x->held = on;
 }
 
+static void set_listening(struct al_relay_watched *x, bool on)
+{
+    unsigned *n = &x->relay->servers[x->server].n_listens;
+    if (x->listening != on)
+        *n += on ? 1 : -1;
+    x->listening = on;
+}
+
 static void set_told(struct al_relay_watched *x, bool told)
 {
     x->told = told;
@@ -125,7 +133,8 @@ static void on_listened(void *ud, const struct al_upstream_answer *a)
     struct al_relay_watched *x = ud;
     (void)a; /* the server has ended it, or died: a client that reads again learns what is new */
     x->sent = NULL;
-    is_dropped(x);
+    if (!is_dropped(x))
+        set_listening(x, false);
 }
 
 static void on_subscribed(void *ud, const struct al_upstream_answer *a)
@@ -149,6 +158,9 @@ static void send(struct al_relay_watched *x)
     const struct al_relay_server *s = &x->relay->servers[x->server];
     autobuf struct al_buf params = AL_BUF_INIT(64u << 10);
     bool listen = al_relay_modern(s);
+    if (listen && s->n_listens >= AL_RELAY_MAX_LISTENS)
+        return;
+    set_listening(x, listen);
     put_uri(&params, x->uri, listen);
     struct al_upstream_request r = {
         .method = listen ? "subscriptions/listen" : "resources/subscribe",
@@ -203,6 +215,7 @@ static void end(struct al_relay_watched *x)
     struct al_upstream *s = x->relay->servers[x->server].upstream;
     struct al_upstream_call *sent = x->sent;
     hold(x, false);
+    set_listening(x, false);
     if (x->told && al_upstream_state(s) == AL_UPSTREAM_READY) {
         autobuf struct al_buf params = AL_BUF_INIT(64u << 10);
         put_uri(&params, x->uri, false);
@@ -253,6 +266,7 @@ void al_relay_note_watched(struct al_mcp_relay *relay, struct al_str uri, struct
     if (!x)
         return;
     hold(x, false);
+    set_listening(x, false);
     x->server = (size_t)(s - relay->servers);
     set_told(x, on && !al_relay_modern(s));
     if (!on)
