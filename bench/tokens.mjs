@@ -1,5 +1,5 @@
-// What a model reads and writes for ten everyday tasks: with the tools of three servers called one by one, and with one
-// js_run over the same servers. node bench/tokens.mjs ALISIO [docs/tokens.md]
+// What a model reads and writes for ten everyday tasks in three sizes: with the tools of three servers called one by one,
+// and with one js_run over the same servers. node bench/tokens.mjs ALISIO [docs/tokens.md]
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -10,7 +10,7 @@ import { dirname, join } from "node:path";
 import { encode } from "gpt-tokenizer";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { makeFiles, tasks } from "./tokens_tasks.mjs";
+import { makeFiles, singleCalls, sizes, tasks } from "./tokens_tasks.mjs";
 
 const [alisio, page] = process.argv.slice(2);
 const require = createRequire(import.meta.url);
@@ -26,17 +26,18 @@ function hashOf(files, memory) {
 }
 
 // A fresh set of files and servers for one way to do one task.
-async function inFolder(use) {
+async function inFolder(task, size, use) {
   const dir = mkdtempSync(join(tmpdir(), "alisio-tokens-"));
   const files = join(dir, "files");
   const memory = join(dir, "memory.jsonl");
   mkdirSync(files);
-  makeFiles(files, memory);
+  makeFiles(files, memory, size);
   const servers = {
     filesystem: { command: process.execPath, args: [programOf("server-filesystem"), files], cwd: files },
     memory: { command: process.execPath, args: [programOf("server-memory")], env: { MEMORY_FILE_PATH: memory } },
     everything: { command: process.execPath, args: [programOf("server-everything")] },
   };
+  for (const name of Object.keys(servers)) if (task.servers && !task.servers.includes(name)) delete servers[name];
   const closing = [];
   const connect = async (parameters) => {
     const client = new Client({ name: "tokens", version: "1" });
@@ -57,7 +58,11 @@ async function inFolder(use) {
 const shown = ({ name, description, inputSchema }) => JSON.stringify({ name, description, input_schema: inputSchema });
 const textOf = (result) => result.content.map((part) => part.text ?? "").join("\n");
 
-// Counts a conversation. In each turn the model reads the definitions and all that was said before, and writes.
+// What depends on the size is a function of it.
+const of = (text, size) => (typeof text === "function" ? text(size) : text);
+
+// Counts a conversation as a client holds it that keeps no cache: each turn is a request, which carries the definitions of
+// all tools and all that was said so far, and what the model writes in answer to it. once: each text one single time.
 class Conversation {
   constructor(definitions, prompt) {
     this.definitions = count(definitions);
@@ -82,15 +87,15 @@ class Conversation {
   }
 }
 
-async function direct(task) {
-  return inFolder(async ({ servers, connect, files }) => {
+async function direct(task, size) {
+  return inFolder(task, size, async ({ servers, connect }) => {
     const clients = {};
     let definitions = "";
     for (const [name, parameters] of Object.entries(servers)) {
       clients[name] = await connect(parameters);
       definitions += (await clients[name].listTools()).tools.map(shown).join("\n");
     }
-    const talk = new Conversation(definitions, task.prompt);
+    const talk = new Conversation(definitions, of(task.prompt, size));
     const answer = await task.direct(async (calls) => {
       talk.writes(calls.map(([, name, args]) => JSON.stringify({ name, input: args })).join("\n"));
       const texts = [];
@@ -101,14 +106,14 @@ async function direct(task) {
       }
       talk.reads(texts.join("\n"));
       return texts;
-    }, files);
+    }, size);
     talk.writes(JSON.stringify(answer));
     return { answer, talk };
   });
 }
 
-async function byScript(task) {
-  return inFolder(async ({ dir, servers, connect, files }) => {
+async function byScript(task, size) {
+  return inFolder(task, size, async ({ dir, servers, connect, files }) => {
     mkdirSync(join(dir, "config"), { mode: 0o700 });
     for (const server of Object.values(servers)) server.tools = { "*": "allow" };
     const config = { schemaVersion: 1, mcp: { servers } };
@@ -123,7 +128,7 @@ async function byScript(task) {
     spawnSync(alisio, ["mcp", "doctor"], { env, cwd: files });
     const client = await connect({ command: alisio, args: ["mcp", "--cwd", files], env, cwd: files });
     const { tools } = await client.listTools();
-    const talk = new Conversation(tools.map(shown).join("\n"), task.prompt);
+    const talk = new Conversation(tools.map(shown).join("\n"), of(task.prompt, size));
     const call = async (calls) => {
       talk.writes(calls.map(([name, args]) => JSON.stringify({ name, input: args })).join("\n"));
       const results = [];
@@ -139,63 +144,121 @@ async function byScript(task) {
       ["forge_guide", { topic: "js_run" }],
       ["forge_guide", { topic: "tools", query: task.query }],
     ]);
-    const [run] = await call([["js_run", { title: task.title, code: task.script }]]);
-    const answer = run.structuredContent.value;
+    const values = [];
+    do {
+      const [run] = await call([["js_run", { title: task.title, code: of(task.script, size) }]]);
+      values.push(run.structuredContent.value);
+    } while (task.again?.(values.at(-1)));
+    const answer = task.answerOf ? task.answerOf(values) : values[0];
     talk.writes(JSON.stringify(answer));
     return { answer, talk };
   });
 }
 
-const rows = [];
-for (const task of tasks) {
-  const a = await direct(task);
-  const b = await byScript(task);
+async function measure(task, size) {
+  const a = await direct(task, size);
+  const b = await byScript(task, size);
   assert.deepEqual(b.answer, a.answer, task.title);
+  if (size !== sizes.small) assert.ok(JSON.stringify(a.answer).length > 2 || a.answer > 0, `${task.title}: an empty answer`);
   assert.equal(b.left, a.left, `${task.title}: the files differ`);
-  const saved = 1 - b.talk.through / a.talk.through;
-  rows.push({ task, a: a.talk, b: b.talk, saved });
-  console.error(`${task.title}: ${a.talk.through} → ${b.talk.through}, ${(100 * saved).toFixed(1)} % (once: ${a.talk.once} → ${b.talk.once})`);
+  const saved = { turns: 1 - b.talk.through / a.talk.through, once: 1 - b.talk.once / a.talk.once };
+  console.error(`${task.title}, ${task.data(size)}: ${a.talk.through} → ${b.talk.through} (once: ${a.talk.once} → ${b.talk.once})`);
+  return { task, size, a: a.talk, b: b.talk, saved };
 }
+
+const measured = {};
+for (const [name, size] of Object.entries(sizes)) {
+  measured[name] = [];
+  for (const task of tasks) measured[name].push(await measure(task, size));
+}
+const singles = [];
+for (const task of singleCalls) singles.push(await measure(task, sizes.everyday));
+
 const median = (list) => {
   const sorted = [...list].sort((x, y) => x - y);
   const half = sorted.length / 2;
   return (sorted[Math.floor(half - 0.5)] + sorted[Math.floor(half)]) / 2;
 };
 const n = (value) => value.toLocaleString("en-US");
-const percent = (value) => `${(100 * value).toFixed(0)} %`;
-const table = [
-  "| task | direct calls | turns | js_run | turns | saved | all read once: direct | js_run |",
-  "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-  ...rows.map(
-    ({ task, a, b, saved }) =>
-      `| ${task.title} | ${n(a.through)} | ${a.turns} | ${n(b.through)} | ${b.turns} | ${percent(saved)} | ${n(a.once)} | ${n(b.once)} |`,
-  ),
-  `| **median** | | | | | **${percent(median(rows.map((r) => r.saved)))}** | | |`,
+// Rounded down: 89.9 % is not 90 %.
+const percent = (value) => `${(Math.floor(1000 * value) / 10).toFixed(1)} %`.replace("-", "−");
+const medianOf = (name, how) => percent(median(measured[name].map((r) => r.saved[how])));
+const WINDOW = 200_000;
+
+const row = ({ task, a, b, saved }) =>
+  `| ${task.title} | ${n(a.through)} | ${a.turns} | ${n(b.through)} | ${b.turns} | ${percent(saved.turns)} | ${n(a.once)} | ${n(b.once)} | ${percent(saved.once)} |`;
+const everyday = [
+  "| task, everyday size | direct | turns | js_run | turns | saved | once: direct | js_run | saved |",
+  "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+  ...measured.everyday.map(row),
+  `| **median of the ten** | | | | | **${medianOf("everyday", "turns")}** | | | **${medianOf("everyday", "once")}** |`,
+  ...singles.map(row),
 ].join("\n");
-const once = median(rows.map(({ a, b }) => 1 - b.once / a.once));
-const definitions = `${n(rows[0].a.definitions)} tokens against ${n(rows[0].b.definitions)}`;
+
+const tooMuch = (r) => (r.a.once > WINDOW ? "\\*" : "");
+const bySize = [
+  "| task | small | saved | everyday | saved | large | saved |",
+  "| --- | --- | ---: | --- | ---: | --- | ---: |",
+  ...tasks.map(
+    (task, i) => `| ${task.title} | ${["small", "everyday", "large"].map((name) => `${task.data(sizes[name])} | ${percent(measured[name][i].saved.turns)}${tooMuch(measured[name][i])}`).join(" | ")} |`,
+  ),
+  `| **median** | | **${medianOf("small", "turns")}** | | **${medianOf("everyday", "turns")}** | | **${medianOf("large", "turns")}** |`,
+  `| median, all counted once | | ${medianOf("small", "once")} | | ${medianOf("everyday", "once")} | | ${medianOf("large", "once")} |`,
+].join("\n");
+const reasons = tasks.map((task) => `- ${task.title}: ${task.data(sizes.everyday)}; ${task.why}.`).join("\n");
+const over = measured.large.some((r) => r.a.once > WINDOW)
+  ? `\n\\* More than ${n(WINDOW)} tokens at the end: with direct calls, many models could not do this task at all.\n`
+  : "";
 
 const text = `# Tokens
 
 What a model reads and writes for ten everyday tasks over three servers that people use (\`server-filesystem\`,
 \`server-memory\`, \`server-everything\`): with their tools called directly, and with one js_run over the same servers behind
-alisio. \`make tokens\` makes this page. The answers of both ways were compared, and the files that they left: they are equal.
+alisio. \`make tokens\` makes this page; it ends with an error unless both ways give equal answers and leave equal files.
 
-${table}
+${everyday}
 
-Where each text counts once (the last two columns: how full the conversation is at its end), the median saved is ${percent(once)}.
+The last two rows are where it does not pay, and they are not in the median: one call with a short result. Beside three
+servers js_run still reads less, for it carries fewer definitions, but it takes a turn more; beside one small server it
+costs more (a negative figure), and the tool is better called directly.
 
-**What is counted.** Tokens of \`gpt-tokenizer\` (o200k_base), of these texts alone: the definitions of the tools (name,
-description, input schema: ${definitions} for alisio's two), the task, each call that the model writes, each result's text,
-and the answer. In every turn a model reads the definitions and all that was said before, so each turn counts them again, as
-a provider does that keeps no cache. System prompts, which are the same for both, are left out.
+## How it depends on the size
 
-**Direct calls at their best.** Whatever can be called at the same time is called in one turn, and nothing is called in
-vain. Text alone counts: structured content, which repeats it, does not, although many clients show it to the model.
+${bySize}
+${over}
+What is saved is the data that never passes through the model, and the definitions; what js_run costs is its guide. So the
+percentage says as much about the size of the data as about alisio. The everyday sizes follow no result: each is what such a
+thing commonly has, rather low than high. Small is a tenth of it, large is four times as much (the server knows three cities
+and no more; where there are more pages than one script may change, several scripts change them):
 
-**js_run at its worst.** The guide of js_run and the signatures of the tools are read anew for each task (a model that has
-read them keeps them for the rest of its conversation). Small tasks therefore save little, or nothing: what is saved is the
-data that never passes through the model.
+${reasons}
+
+## What is counted
+
+Tokens of \`gpt-tokenizer\` (o200k_base), on both sides of the same texts: the definitions of the tools (name, description,
+input schema), the task, each call that the model writes, each result's text, and the answer. System prompts, which are
+the same for both, are left out, and so is what a model thinks. Percentages are
+rounded down.
+
+**direct, js_run: as a client sends it.** Each turn is a request, and each request carries the definitions of all tools and
+all that was said so far: it counts again in each turn, on both sides, as a provider counts it that keeps no cache. The
+definitions are ${n(singles[0].a.definitions)} tokens a turn for the three servers' tools
+(${n(singles[1].a.definitions)} for server-everything's alone), ${n(singles[0].b.definitions)} for alisio's two.
+A provider's cache makes what it knows cheaper, on both sides; a client that shows definitions only when they are looked for
+has fewer of them with direct calls, too.
+
+**once: how full the conversation is at its end.** Each text counts one single time, the definitions too.
+
+**Direct calls at their best.** Whatever can be called at the same time is called in one turn, nothing is called in vain,
+and what is counted or compared costs the model no word. Text alone counts: structured content, which repeats it, does not,
+although many clients show it to the model.
+
+**js_run from nothing.** The guide of js_run and the signatures of the tools are read anew for each task, which is a turn of
+its own (a model that has read them keeps them for the rest of its conversation). The script is right at once, as the direct
+calls are.
+
+**What this does not compare.** Only the tools of these servers. A model that has a shell beside them would count the lines
+of a file with grep, and its data would not pass through it either.
 `;
-console.log(table);
+console.log(everyday + "\n\n" + bySize);
 if (page) writeFileSync(page, text);
