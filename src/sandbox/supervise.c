@@ -1,5 +1,6 @@
 #include "sandbox/supervise.h"
 #include "base/ident.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "os/fd.h"
 #include "os/spawn.h"
@@ -80,6 +81,18 @@ static bool parse_option(struct supervisor *s, const char *arg)
     return al_fd_cloexec((int)n) == 0;
 }
 
+/* Everybody may read the command line of a process, and a person may have let a key be put into a program's:
+ * in the program's own it stands by their will, in ours by no one's. */
+static void take_command(struct supervisor *s, int n, char **argv)
+{
+    s->program = al_xstrdup(argv[0]);
+    s->argv = al_xcalloc((size_t)n, sizeof(*s->argv));
+    for (int i = 1; i < n; i++)
+        s->argv[i - 1] = al_xstrdup(argv[i]);
+    for (int i = 0; i < n; i++)
+        explicit_bzero(argv[i], strlen(argv[i]));
+}
+
 static bool parse(int argc, char **argv, struct supervisor *s)
 {
     int i = 2;
@@ -89,8 +102,7 @@ static bool parse(int argc, char **argv, struct supervisor *s)
     }
     if (i + 2 >= argc)
         return false;
-    s->program = argv[i + 1];
-    s->argv = argv + i + 2;
+    take_command(s, argc - i - 1, argv + i + 1);
     return true;
 }
 

@@ -121,6 +121,28 @@ static void the_program_sees_nothing_of_the_supervisor(void **state)
 static const char deaf[] =
     "trap '' TERM; setsid sh -c 'trap \"\" TERM; echo; sleep 600' & echo; sleep 600; sleep 600";
 
+static void what_the_program_was_told_stands_in_its_own_command_line_alone(void **state)
+{
+    (void)state;
+    static const char *const args[] = {"--",
+                                       "/bin/sh",
+                                       "sh",
+                                       "-c",
+                                       "for p in $$ $PPID $(cut -d' ' -f4 /proc/$PPID/stat); do grep -q "
+                                       "s3cret /proc/$p/cmdline && echo yes || echo no; done",
+                                       "s3cret",
+                                       NULL};
+    struct sup s;
+    struct al_supervise_status st;
+    char said[64] = "";
+    sup_start(&s, args);
+    size_t n = 0;
+    for (ssize_t r; n + 1 < sizeof(said) && (r = read(s.out_fd, said + n, sizeof(said) - 1 - n)) > 0;)
+        n += (size_t)r;
+    assert_string_equal(said, "yes\nno\nno\n");
+    sup_end(&s, &st);
+}
+
 static void sigterm_waits_300_ms_before_it_kills(void **state)
 {
     (void)state;
@@ -282,6 +304,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(status_table),
         cmocka_unit_test(the_program_sees_nothing_of_the_supervisor),
+        cmocka_unit_test(what_the_program_was_told_stands_in_its_own_command_line_alone),
         cmocka_unit_test(sigterm_waits_300_ms_before_it_kills),
         cmocka_unit_test(the_second_sigterm_kills_at_once),
         cmocka_unit_test(what_the_tree_leaves_is_killed_without_grace),
