@@ -35,6 +35,7 @@ static int read_file(struct import *im)
         return al_hint(err,
                        "it may be JSON with mcpServers, servers or mcp in it, or the config.toml of Codex");
     }
+    al_servers_root(&im->found, 0, im->path, false, &im->notices);
     return 0;
 }
 

@@ -90,7 +90,8 @@ static int choose(struct al_app *app, struct al_takeover *t, const char *importe
         free(s->imported_name);
         s->imported_file = al_xstrdup(imported_file);
         s->imported_name = al_xstrdup(s->name);
-        memcpy(s->imported_sha256, s->sha256, sizeof s->imported_sha256);
+        if (!s->imported_sha256[0])
+            memcpy(s->imported_sha256, s->sha256, sizeof s->imported_sha256);
     }
     t->n_chosen = t->chosen.n;
     return 0;

@@ -38,6 +38,7 @@ void al_server_fini(struct al_server *s)
         free(s->rules[i].pattern);
     free(s->rules);
     free(s->origin);
+    free(s->project);
     free(s->imported_file);
     free(s->imported_name);
     *s = (struct al_server){0};
@@ -117,6 +118,7 @@ int al_servers_add(struct al_servers *s, const struct al_server *server, struct 
     copy.url = dup_or_null(server->url);
     copy.headers = dup_list(server->headers);
     copy.origin = dup_or_null(server->origin);
+    copy.project = dup_or_null(server->project);
     copy.imported_file = dup_or_null(server->imported_file);
     copy.imported_name = dup_or_null(server->imported_name);
     copy.rules = NULL;

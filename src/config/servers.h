@@ -42,6 +42,7 @@ struct al_server {
     struct al_server_rule *rules; /* first match wins; none: ask */
     size_t n_rules;
     char *origin;          /* what named it, for people: "the user config file", a path, "--mcp-config" */
+    char *project;         /* of another client's entry: the folder that it is for; NULL: all */
     char *imported_file;   /* the file that it was copied from; may be NULL … */
     char *imported_name;   /* … its name there … */
     char imported_sha256[AL_SHA256_HEX]; /* … and what it was then: its sha256 below, "" when not known */
@@ -73,6 +74,15 @@ enum al_servers_shape {
  */
 int al_servers_read(struct al_str text, enum al_servers_shape shape, const char *origin, struct al_servers *add_to,
                     struct al_buf *notices, struct al_err *err) AL_MUST_CHECK;
+
+/*
+ * The entries from `first` on, as al_servers_read took them from another client's file (its absolute path): relative
+ * paths of programs and folders, and arguments that are one, become absolute, by the project of the entry, by the file's
+ * folder, or the one above where that is hidden (.vscode). In the user's scope what counts from the folder that the client
+ * is opened in has no such place. An entry whose place is not known is taken out and told in notices. imported_sha256
+ * keeps what the entry was in the file.
+ */
+void al_servers_root(struct al_servers *s, size_t first, const char *file, bool user_scope, struct al_buf *notices);
 
 /* JSON with // and block comments and trailing commas to plain JSON of the same length, in place of which there is
  * white space: positions stay. */

@@ -163,11 +163,6 @@ static void translate_all(struct foreign *f, struct al_server *s)
         translate_pair(f, &s->env[i], "=");
     for (size_t i = 0; s->headers && s->headers[i]; i++)
         translate_pair(f, &s->headers[i], ": ");
-    /* The workspace is where a server starts without it. */
-    if (s->cwd && strcmp(s->cwd, ".") == 0) {
-        free(s->cwd);
-        s->cwd = NULL;
-    }
 }
 
 /* --- the parts --- */
@@ -421,6 +416,7 @@ static int read_members(struct foreign *f, const struct al_json *servers, const 
         }
         al_buf_clear(&f->what);
         al_server_init(&s, m->key, f->origin);
+        s.project = project ? al_xstrdup(project) : NULL;
         if (!read_entry(f, m, &s)) {
             note(f, m->key, al_buf_str(&f->what));
             al_server_fini(&s);

@@ -109,7 +109,7 @@ test("a server that is not there is told with the nearest", () => {
 
 test("doctor starts all at once, says how to mend, and ends with 6 when one fails", () => {
   const home = place({
-    good: { command: node, args: [simple], env: { SIMPLE_STDERR: "hello \u001b[31m there" } },
+    good: { command: "sh", args: ["-c", 'SIMPLE_STDERR="$(printf "hello \\033[31m there")" exec "$0" "$1"', node, simple] },
     missing: { command: "/nonexistent/program" },
     unset: { command: node, args: ["${AL_TEST_SURELY_UNSET}"] },
     off: { command: "/nonexistent", disabled: true },
@@ -306,6 +306,54 @@ test("only this very program is taken for it", () => {
   const { stdout } = run(home, ["mcp", "import", "f.json"]);
   assert.match(stdout, /\n {2}a\n/);
   assert.match(stdout, /\n {2}b {2}\(is alisio itself: left out\)\n/);
+  home.remove();
+});
+
+test("relative paths become absolute when they are copied, or the entry is left out", () => {
+  const at = (name) => join(home.workspace, name);
+  const entries = {
+    command: { command: "./bin/run" },
+    args: { command: node, args: ["srv.mjs", "./data", "--require=./hook.mjs", "-v", "word", "sub/x.mjs", "no/file"] },
+    npx: { command: "npx", args: ["-y", "pkg", "@scope/pkg"] },
+    cwd: { command: "./run", args: ["./x"], cwd: "sub" },
+    opened: { command: "node", args: ["${workspaceFolder}/srv.mjs"], cwd: "${workspaceFolder}" },
+    all: { command: "npx", args: ["-y", "pkg", "."] },
+    none: { command: "./none" },
+    nowhere: { command: "x", cwd: "none" },
+  };
+  const home = place(null, {
+    "bin/run": "", "srv.mjs": "", pkg: "", "sub/x.mjs": "",
+    ".mcp.json": JSON.stringify({ mcpServers: entries }),
+    ".vscode/mcp.json": JSON.stringify({ servers: { vs: entries.opened, own: { command: "node", args: ["./own.mjs"] } } }),
+    ".vscode/own.mjs": "",
+  });
+  const read = (...args) => Object.fromEntries(runJson(home, ["mcp", "import", ...args]).json.structured.servers.map((s) => [s.name, [s.command, ...s.args, s.cwd]]));
+  assert.deepEqual(read(".mcp.json"), {
+    command: [at("bin/run"), null],
+    args: [node, at("srv.mjs"), at("data"), `--require=${at("hook.mjs")}`, "-v", "word", at("sub/x.mjs"), "no/file", null],
+    npx: ["npx", "-y", "pkg", "@scope/pkg", null],
+    cwd: [at("sub/run"), "./x", at("sub")],
+    opened: ["node", "./srv.mjs", home.workspace],
+    all: ["npx", "-y", "pkg", home.workspace, null],
+  });
+  const text = run(home, ["mcp", "import", ".mcp.json"]).stdout;
+  assert.match(text, /left out: none: its command \.\/none is not there, seen from \/.*; write it with its whole path\n/);
+  assert.match(text, /left out: nowhere: its cwd none is not there/);
+  assert.deepEqual(read(".vscode/mcp.json"), { vs: ["node", "./srv.mjs", home.workspace], own: ["node", at(".vscode/own.mjs"), null] });
+  home.remove();
+});
+
+test("a server of a file runs from there, whatever workspace is open", () => {
+  const home = place(null, { "srv.mjs": 'process.stderr.write("the workspace\\n")' });
+  mkdirSync(join(home.dir, "project"));
+  const { server } = offering(home, [reads("get")]);
+  writeFileSync(join(home.dir, "project/srv.mjs"), readFileSync(server.args[0]));
+  writeFileSync(join(home.dir, "project/.mcp.json"), JSON.stringify({ mcpServers: { o: { command: node, args: ["./srv.mjs"] } } }));
+  for (const file of ["../project/.mcp.json", join(home.dir, "project/.mcp.json")])
+    assert.equal(runJson(home, ["js", "--mcp-config", file, "--allow-mcp", "-e", "return await tools.o.get({})"]).json.structured?.value, "ran get");
+  assert.equal(run(home, ["mcp", "import", "../project/.mcp.json", "--yes"]).status, 0);
+  assert.equal(runJson(home, ["mcp", "list"]).json.structured.servers[0].imported, "same");
+  assert.equal(runJson(home, ["mcp", "import", "../project/.mcp.json"]).json.structured.changed, false);
   home.remove();
 });
 

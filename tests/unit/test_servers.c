@@ -182,7 +182,7 @@ static void foreign_json(void **state)
         "[\"${workspaceFolder}/s\"],\"cwd\":\"${workspaceFolder}\"}}}",
         "a: only its own client can fill in ${input:key}; write ${VARIABLE} there, and set that variable\n");
     assert_string_equal(only(&s)->args[0], "./s");
-    assert_null(only(&s)->cwd);
+    assert_string_equal(only(&s)->cwd, ".");
     al_servers_free(&s);
     s = read_as(AL_SERVERS_ANY_JSON,
                 "{\"mcp\":{\"l\":{\"type\":\"local\",\"command\":[\"npx\",\"-y\",\"p\"],\"environment\":"
