@@ -160,22 +160,26 @@ static void say_word(struct al_buf *out, struct al_str all, size_t max)
     say_rest(all, s, out);
 }
 
-/* Addresses and headers among the arguments may hold secrets; anything else is shown, since it may be what
- * runs. */
-static void say_argument(struct al_buf *out, struct al_str s)
+/* Addresses and headers among the arguments may hold secrets; anything else stays, since it may be what runs.
+ */
+static void mask_argument(struct al_str s, struct al_buf *out)
 {
     static const char *const kinds[] = {"http://", "https://", "authorization:", "bearer "};
-    autobuf struct al_buf masked = AL_BUF_INIT(MAX_FILE);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t n = strlen(kinds[i]);
         if (s.n < n || strncasecmp(s.p, kinds[i], n) != 0)
             continue;
-        al_mask_secrets(s, true, &masked);
-        if (!al_buf_failed(&masked))
-            s = al_buf_str(&masked);
-        break;
+        al_mask_secrets(s, true, out);
+        return;
     }
-    say_word(out, s, MAX_WORD);
+    al_buf_add_str(out, s);
+}
+
+static void say_argument(struct al_buf *out, const char *z)
+{
+    autobuf struct al_buf masked = AL_BUF_INIT(MAX_FILE);
+    mask_argument(al_str_of(z), &masked);
+    say_word(out, al_buf_str(&masked), MAX_WORD);
 }
 
 static void say_place(struct al_buf *out, const char *head, const char *z)
@@ -292,7 +296,7 @@ static void say_command(const struct al_server *s, struct al_buf *out)
     say_word(out, al_str_of(s->command), MAX_PLACE);
     for (size_t i = 0; s->args && s->args[i]; i++) {
         al_buf_addc(out, ' ');
-        say_argument(out, al_str_of(s->args[i]));
+        say_argument(out, s->args[i]);
     }
     al_buf_addc(out, '\n');
     if (s->cwd)
@@ -359,8 +363,11 @@ void al_json_server(struct al_jw *w, const struct al_server *s)
         al_jw_kstrz(w, "command", s->command);
         al_jw_key(w, "args");
         al_jw_arr(w);
-        for (size_t i = 0; s->args && s->args[i]; i++)
-            al_jw_strz(w, s->args[i]);
+        for (size_t i = 0; s->args && s->args[i]; i++) {
+            autobuf struct al_buf masked = AL_BUF_INIT(MAX_FILE);
+            mask_argument(al_str_of(s->args[i]), &masked);
+            al_jw_str(w, al_buf_str(&masked));
+        }
         al_jw_end(w);
         al_jw_kstrz(w, "cwd", s->cwd);
         json_names(w, "env", s->env, '=');

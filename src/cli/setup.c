@@ -54,6 +54,7 @@ static int read_client(struct setup *s)
     if (al_setup_file_open(given ? given : usual, &s->file, err) < 0 ||
         al_client_read(s->client, al_buf_str(&s->file.text), s->file.path, &s->found, &s->notices, err) < 0)
         return -1;
+    al_servers_root(&s->found, 0, s->file.path, true, &s->notices);
     s->names = al_xcalloc(s->found.n + 1, sizeof *s->names);
     for (size_t i = 0; i < s->found.n; i++) {
         struct al_server *server = &s->found.v[i];
@@ -167,50 +168,6 @@ static bool changes_nothing(const struct setup *s)
     return same;
 }
 
-/* Values of variables and headers are nothing to print. */
-static void hide(struct al_buf *text, const char *secret)
-{
-    autobuf struct al_buf out = AL_BUF_INIT(2 * AL_SETUP_MAX_FILE);
-    struct al_str rest = al_buf_str(text), needle = al_str_of(secret);
-    ptrdiff_t at;
-    if (needle.n < 4 || strchr(secret, '$'))
-        return;
-    while ((at = al_str_find(rest, needle)) >= 0) {
-        al_buf_add(&out, rest.p, (size_t)at);
-        al_buf_adds(&out, "‹not shown›");
-        rest = (struct al_str){rest.p + at + needle.n, rest.n - (size_t)at - needle.n};
-    }
-    al_buf_add_str(&out, rest);
-    al_buf_free(text);
-    al_buf_init(text, 2 * AL_SETUP_MAX_FILE);
-    al_buf_add_str(text, al_buf_str(&out));
-}
-
-static void hide_all(const struct al_servers *servers, struct al_buf *text)
-{
-    for (size_t i = 0; i < servers->n; i++) {
-        char **env = servers->v[i].env, **headers = servers->v[i].headers;
-        for (size_t k = 0; env && env[k]; k++)
-            hide(text, strchr(env[k], '=') + 1);
-        for (size_t k = 0; headers && headers[k]; k++)
-            hide(text, strchr(headers[k], ':') + 2);
-    }
-}
-
-static void say_diff(struct setup *s, const char *path, struct al_str old, struct al_str new)
-{
-    autobuf struct al_buf a = AL_BUF_INIT(2 * AL_SETUP_MAX_FILE), b = AL_BUF_INIT(2 * AL_SETUP_MAX_FILE);
-    struct al_buf *out = &s->reply->text;
-    al_buf_add_str(&a, old);
-    al_buf_add_str(&b, new);
-    hide_all(&s->found, &a);
-    hide_all(&s->found, &b);
-    al_buf_adds(out, "\n");
-    al_say_plain(out, path);
-    al_buf_adds(out, "\n");
-    al_diff_lines(s->app, al_buf_str(&a), al_buf_str(&b), out);
-}
-
 static void read_config(struct setup *s)
 {
     struct al_err err;
@@ -228,8 +185,17 @@ static int dry_run(struct setup *s)
     if (make_text(s) < 0 ||
         al_takeover_edit(&s->takes, al_buf_str(&s->config_before), &s->config_after, err) < 0)
         return -1;
-    say_diff(s, s->file.path, al_buf_str(&s->file.text), al_buf_str(&s->new_text));
-    say_diff(s, s->app->user_file, al_buf_str(&s->config_before), al_buf_str(&s->config_after));
+    struct al_setup_change theirs = {.path = s->file.path,
+                                     .old = al_buf_str(&s->file.text),
+                                     .new = al_buf_str(&s->new_text),
+                                     .toml = s->client->toml,
+                                     .steps = {s->client->container}};
+    struct al_setup_change ours = {.path = s->app->user_file,
+                                   .old = al_buf_str(&s->config_before),
+                                   .new = al_buf_str(&s->config_after),
+                                   .steps = {"mcp", "servers"}};
+    al_setup_say_change(s->app, &theirs, &s->reply->text);
+    al_setup_say_change(s->app, &ours, &s->reply->text);
     al_buf_adds(&s->reply->text,
                 "\nnothing was changed; the policy is proposed when the servers can be seen\n");
     return 0;

@@ -33,6 +33,16 @@ int al_client_edit(const struct al_client *c, struct al_str text, const struct a
 void al_client_other_scopes(const struct al_client *c, struct al_app *app, struct al_str text,
                             struct al_buf *out);
 
+/* --- what would change, for people --- */
+struct al_setup_change {
+    const char *path;
+    struct al_str old, new;
+    bool toml;
+    const char *steps[2]; /* to the object of servers; the second may be NULL */
+};
+/* The entries that go and come, as JSON, without what is secret in them, and no other line of the file. */
+void al_setup_say_change(struct al_app *app, const struct al_setup_change *c, struct al_buf *out);
+
 /* --- a client's file --- */
 struct al_setup_file {
     char *path; /* real: links are followed, since people keep their files elsewhere */

@@ -255,6 +255,32 @@ test("--dry-run shows both files' changes without secrets, and changes nothing",
   home.remove();
 });
 
+test("--dry-run prints no secret in whatever form, and no line that is none of its own", () => {
+  const secret = "s3cr3t";
+  const files = {
+    "claude-code": [".claude.json", `// ${secret}
+{"apiKey": "${secret}", "mcpServers": {"a": {"command": "x", "env": {"A": "s3c\\u0072\\u00333t${secret}", "B": "x${secret}", "C": "ab"}, // ${secret}
+  "oauth": {"clientSecret": "${secret}"}}, "b": {"url": "https://me:${secret}@h/mcp?key=${secret}&${secret}", "headers": {"X": "${secret}"}},
+  "c": {"command": "y", "args": ["--header", "Authorization: Bearer ${secret}"]}}, "other": "${secret}"}`],
+    codex: [".codex/config.toml", `key = "${secret}"\n[mcp_servers.a]\ncommand = "x"\n# ${secret}\n[mcp_servers.a.env]\nA = """${secret}"""\nB = 's3cr3t'\n[mcp_servers.b]\nurl = "https://h/?k=${secret}"\nhttp_headers = { "X" = "${secret}" }\n[other]\nk = "${secret}"\n`],
+    opencode: [".config/opencode/opencode.json", `{"k": "${secret}", "mcp": {"a": {"type": "local", "command": ["x"], "environment": {"A": "${secret}"}}}}`],
+  };
+  for (const [client, [file, text]] of Object.entries(files)) {
+    const home = place(file, text);
+    mkdirSync(home.env.ALISIO_CONFIG_HOME, { mode: 0o700 });
+    const config = JSON.stringify({ mcp: { servers: { mine: { command: "z", env: { K: secret } } } } }, null, 2);
+    writeFileSync(home.config, config, { mode: 0o600 });
+    for (const args of [["setup", client, "--dry-run"], ["setup", client, "--dry-run", "--json"]]) {
+      const r = run(home, args);
+      assert.equal(r.status, 0, r.stderr);
+      assert.doesNotMatch(r.stdout + r.stderr, /s3cr3t|s3c\\u/, client);
+      assert.doesNotMatch(r.stdout, /mine/);
+    }
+    assert.match(run(home, ["setup", client, "--dry-run"]).stdout, /\n- {5}"a": \{\n[^]*\n\+ {5}"alisio": \{\n[^]*\n\+ {7}"a": \{\n/);
+    home.remove();
+  }
+});
+
 test("without a terminal a yes has to be given", () => {
   const home = place(clients.cursor.file, clients.cursor.text);
   const before = snapshot(home.dir);
@@ -416,6 +442,18 @@ test("an undo that failed half-way is finished by the next", () => {
     assert.deepEqual(snapshot(home.dir), before);
     home.remove();
   }
+});
+
+test("what counts from the folder that a client is opened in stays there", () => {
+  const home = place(".cursor/mcp.json", JSON.stringify({ mcpServers: {
+    here: { command: node, args: ["./here.mjs"] }, fs: { command: "npx", args: ["-y", "fs", "."] }, opened: { command: "x", cwd: "${workspaceFolder}" },
+  } }));
+  writeFileSync(join(home.dir, ".cursor/here.mjs"), "");
+  const { stdout } = run(home, ["setup", "cursor", "--dry-run"]);
+  assert.ok(stdout.includes(`starts   ${node} ${join(home.dir, ".cursor/here.mjs")}\n`));
+  assert.match(stdout, /stays there: fs: its argument \. counts from the folder that its client is opened in; write it with its whole path\n/);
+  assert.match(stdout, /stays there: opened: its cwd \. counts from/);
+  home.remove();
 });
 
 test("servers added later move in a second step, and --undo takes both back", () => {
