@@ -91,8 +91,11 @@ static void take_answer(struct al_call *call, const struct al_upstream_answer *a
         al_buf_add_str(&call->relayed, a->failure.n > 0 ? a->failure : a->result);
     } else if (a->failure.n > 0) {
         al_result_failure(a->failure, name.p, &call->err);
+        al_result_advise(call->tool, name.p, call->origin, &call->err);
     } else if (al_result_take(a->value, name.p, &call->text, &call->structured, &call->err) == 0) {
         al_err_clear(&call->err);
+    } else {
+        al_result_advise(call->tool, name.p, call->origin, &call->err);
     }
 }
 

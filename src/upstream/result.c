@@ -3,12 +3,15 @@
 #include "base/json.h"
 #include "base/text.h"
 
+#include <string.h>
+
 /* For the values of a result, beside its text: what takes more has some 500,000 of them. */
 #define ARENA_MAX (64u << 20)
 #define MAX_SAID 900  /* bytes of an error's own words */
 #define MAX_PARTS 400 /* bytes of structured content beside them */
 #define MAX_NOTE 4096
 #define MAX_LABEL 100
+#define MAX_SIGNATURE 300
 #define INVALID_PARAMS -32602 /* JSON-RPC 2.0, section 5.1 */
 
 static bool is_type(const struct al_json *part, const char *type)
@@ -178,11 +181,23 @@ static void write_texts(struct al_buf *out, const struct al_json *result)
 
 /* --- failures --- */
 
+/* The server's own words, in lines as they are. */
+static void add_said(struct al_buf *out, struct al_str s)
+{
+    ptrdiff_t at;
+    while ((at = al_str_find(s, AL_STR("\r\n"))) >= 0) {
+        al_text_visible(out, (struct al_str){s.p, (size_t)at}, true);
+        al_buf_addc(out, '\n');
+        s = (struct al_str){s.p + at + 2, s.n - (size_t)at - 2};
+    }
+    al_text_visible(out, s, true);
+}
+
 static int tool_error(const struct al_json *result, const char *tool, struct al_str text, struct al_err *err)
 {
     const struct al_json *structured = al_json_get(result, "structuredContent");
     autobuf struct al_buf said = AL_BUF_INIT(16 * MAX_SAID), more = AL_BUF_INIT(MAX_PARTS);
-    al_text_visible(&said, al_utf8_cut(al_str_trim(text), MAX_SAID), true);
+    add_said(&said, al_utf8_cut(al_str_trim(text), MAX_SAID));
     if (structured && structured->type != AL_JSON_NULL) {
         struct al_jw w;
         al_jw_init(&w, &more);
@@ -240,14 +255,79 @@ int al_result_failure(struct al_str failure_json, const char *tool, struct al_er
     if (al_json_parse(&a, failure_json, &failure, err) < 0)
         return al_fail(err, AL_TOOL_ERROR, "%s: an error that cannot be read", tool);
     al_json_int(al_json_get(failure, "code"), INT32_MIN, INT32_MAX, &code);
-    al_text_visible(&said, al_utf8_cut(al_str_trim(al_json_get_text(failure, "message")), MAX_SAID), true);
+    add_said(&said, al_utf8_cut(al_str_trim(al_json_get_text(failure, "message")), MAX_SAID));
     struct al_str shown = al_utf8_cut(al_buf_str(&said), MAX_SAID);
-    if (code == INVALID_PARAMS) {
-        al_fail(err, AL_TOOL_INPUT_INVALID, "%s: %.*s", tool, AL_FMT(shown));
-        return al_hint(err, "tools.describe(\"%.200s\") has the schema", tool);
-    }
+    if (code == INVALID_PARAMS)
+        return al_fail(err, AL_TOOL_INPUT_INVALID, "%s: %.*s", tool, AL_FMT(shown));
     return al_fail(err, AL_TOOL_ERROR, "%s: %.*s (error %lld)", tool,
                    AL_FMT(shown.n ? shown : AL_STR("it failed and said nothing")), (long long)code);
+}
+
+/* Servers check arguments with libraries, which have a few ways to say what is wrong. */
+static bool complains(const struct al_err *err)
+{
+    static const char *const words[] = {
+        "-32602",
+        "invalid arg",
+        "invalid input",
+        "invalid param",
+        "invalid_type",
+        "validation error",
+        "required propert",
+        "missing required",
+        "is required",
+        "field required",
+        "invalid value",
+        "invalid type",
+        "unexpected keyword",
+        "unrecognized key",
+        "additional propert",
+        "expected string",
+        "expected number",
+        "expected array",
+        "expected object",
+    };
+    if (err->code == AL_TOOL_INPUT_INVALID)
+        return true;
+    for (size_t i = 0; err->code == AL_TOOL_ERROR && i < sizeof(words) / sizeof(*words); i++)
+        if (strcasestr(err->msg, words[i]))
+            return true;
+    return false;
+}
+
+/* "(args: {…})" */
+static void add_args(const struct al_tool *tool, struct al_buf *out)
+{
+    autobuf struct al_buf whole = AL_BUF_INIT(64u << 10);
+    if (!strstr(tool->input_schema, "\"properties\""))
+        return;
+    al_tool_signature(tool, &whole);
+    struct al_str s = al_buf_str(&whole);
+    ptrdiff_t from = al_str_find(s, AL_STR("(args")), to = al_str_find(s, AL_STR("): Promise<"));
+    if (al_buf_failed(&whole) || from < 0 || to < from)
+        return;
+    s = (struct al_str){s.p + from, (size_t)(to - from) + 1};
+    struct al_str head = al_utf8_cut(s, MAX_SIGNATURE);
+    al_text_visible(out, head, false);
+    if (head.n < s.n)
+        al_buf_adds(out, "…");
+}
+
+void al_result_advise(const struct al_tool *tool, const char *name, enum al_origin origin, struct al_err *err)
+{
+    autobuf struct al_buf args = AL_BUF_INIT(16 * MAX_SIGNATURE), hint = AL_BUF_INIT(32 * MAX_SIGNATURE);
+    if (err->hint[0] || !complains(err))
+        return;
+    add_args(tool, &args);
+    if (args.n > 0)
+        al_buf_addf(&hint, "it takes %.100s%.*s", name, AL_FMT(al_buf_str(&args)));
+    const char *sep = args.n > 0 ? "; " : "";
+    if (origin == AL_ORIGIN_SCRIPT)
+        al_buf_addf(&hint, "%stools.describe(\"%.100s\") has the schema", sep, name);
+    else if (origin == AL_ORIGIN_CLI)
+        al_buf_addf(&hint, "%s`alisio tool describe %.100s` shows the schema", sep, tool->name);
+    if (hint.n > 0)
+        al_hint(err, "%.*s", AL_FMT(al_buf_str(&hint)));
 }
 
 void al_result_progress(struct al_str params_json, struct al_buf *out)

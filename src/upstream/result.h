@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "core/tool.h"
 
 /*
  * tool is the tool in a person's words (github.get_issue). structured gets one JSON value: structuredContent,
@@ -20,6 +21,8 @@ int al_result_read(struct al_str result_json, const char *tool, struct al_buf *t
                    struct al_buf *structured, struct al_err *err) AL_MUST_CHECK;
 /* A JSON-RPC error object: TOOL_INPUT_INVALID for invalid params, else TOOL_ERROR. Returns -1. */
 int al_result_failure(struct al_str failure_json, const char *tool, struct al_err *err);
+/* Of an error that is about the arguments: the hint says what the tool takes. name as above. */
+void al_result_advise(const struct al_tool *tool, const char *name, enum al_origin origin, struct al_err *err);
 /* Progress of the protocol to that of a call: {"completed","total","note"}. Empty when it says nothing. */
 void al_result_progress(struct al_str params_json, struct al_buf *out);
 

@@ -128,8 +128,61 @@ static void errors_are_the_tool_s_own_words(void **state)
     assert_string_equal(err.msg, "srv.tool: n is missing");
     al_result_failure(AL_STR("{\"code\":5,\"message\":\"a\\tb\\u0007\"}"), "srv.tool", &err);
     assert_string_equal(err.msg, "srv.tool: a\tb\\x07 (error 5)");
+    al_result_failure(AL_STR("{\"code\":5,\"message\":\"a\\r\\nb\\rc\"}"), "srv.tool", &err);
+    assert_string_equal(err.msg, "srv.tool: a\nb\\rc (error 5)");
     al_result_failure(AL_STR("{}"), "srv.tool", &err);
     assert_string_equal(err.msg, "srv.tool: it failed and said nothing (error 0)");
+}
+
+static void check_advice(enum al_code code, const char *msg, enum al_origin origin, const char *hint)
+{
+    static const struct al_tool tool = {
+        .name = "mcp_srv_tool",
+        .input_schema =
+            "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"number\"}},\"required\":[\"n\"]}",
+        .server = "srv",
+        .server_tool = "tool",
+    };
+    al_fail(&err, code, "%s", msg);
+    al_result_advise(&tool, "srv.tool", origin, &err);
+    assert_string_equal(err.hint, hint);
+}
+
+static void wrong_arguments_come_with_what_is_right(void **state)
+{
+    (void)state;
+    check_advice(AL_TOOL_INPUT_INVALID, "srv.tool: no", AL_ORIGIN_SCRIPT,
+                 "it takes srv.tool(args: {n: number}); tools.describe(\"srv.tool\") has the schema");
+    check_advice(
+        AL_TOOL_ERROR, "srv.tool: MCP error -32602: Input validation error", AL_ORIGIN_CLI,
+        "it takes srv.tool(args: {n: number}); `alisio tool describe mcp_srv_tool` shows the schema");
+    check_advice(AL_TOOL_ERROR, "srv.tool: n: Field required", AL_ORIGIN_MCP,
+                 "it takes srv.tool(args: {n: number})");
+    check_advice(AL_TOOL_ERROR, "srv.tool: the disk is full", AL_ORIGIN_SCRIPT, "");
+    check_advice(AL_UPSTREAM_UNAVAILABLE, "srv.tool: -32602", AL_ORIGIN_SCRIPT, "");
+    struct al_tool any = {.name = "a", .input_schema = "{\"type\":\"object\"}"};
+    al_fail(&err, AL_TOOL_INPUT_INVALID, "no");
+    al_result_advise(&any, "s.a", AL_ORIGIN_SCRIPT, &err);
+    assert_string_equal(err.hint, "tools.describe(\"s.a\") has the schema");
+    al_fail(&err, AL_TOOL_INPUT_INVALID, "no");
+    al_result_advise(&any, "s.a", AL_ORIGIN_MCP, &err);
+    assert_string_equal(err.hint, "");
+}
+
+static void a_signature_is_cut_where_it_is_long(void **state)
+{
+    (void)state;
+    struct al_buf schema = AL_BUF_INIT(1u << 20);
+    al_buf_adds(&schema, "{\"type\":\"object\",\"properties\":{");
+    for (int i = 0; i < 100; i++)
+        al_buf_addf(&schema, "%s\"property%d\":{\"type\":\"string\"}", i ? "," : "", i);
+    al_buf_addf(&schema, "}}%c", 0);
+    struct al_tool tool = {.name = "a", .input_schema = schema.p};
+    al_fail(&err, AL_TOOL_INPUT_INVALID, "no");
+    al_result_advise(&tool, "s.a", AL_ORIGIN_SCRIPT, &err);
+    assert_true(al_str_starts(al_str_of(err.hint), "it takes s.a(args?: {property0?: string"));
+    assert_non_null(strstr(err.hint, "…; tools.describe(\"s.a\") has the schema"));
+    al_buf_free(&schema);
 }
 
 static void a_long_error_is_cut(void **state)
@@ -259,6 +312,8 @@ int main(void)
         cmocka_unit_test(no_content_is_no_value),
         cmocka_unit_test(foreign_names_do_not_reach_the_terminal),
         cmocka_unit_test(errors_are_the_tool_s_own_words),
+        cmocka_unit_test(wrong_arguments_come_with_what_is_right),
+        cmocka_unit_test(a_signature_is_cut_where_it_is_long),
         cmocka_unit_test(a_long_error_is_cut),
         cmocka_unit_test(progress_is_translated),
         cmocka_unit_test(what_belongs_to_another_hop_is_left_out),
