@@ -156,6 +156,19 @@ static void typed_line(const char *type, const char *key, struct al_str value, b
     write_err(al_buf_str(&line));
 }
 
+/* Lines after the first are set in, so that no text of others looks like a message of ours. */
+static void add_lines(struct al_buf *out, struct al_str text)
+{
+    const char *end;
+    while (text.n && (end = memchr(text.p, '\n', text.n))) {
+        size_t n = (size_t)(end - text.p);
+        al_text_visible(out, (struct al_str){text.p, n - (n > 0 && end[-1] == '\r')}, false);
+        al_buf_adds(out, "\n  ");
+        text = (struct al_str){end + 1, text.n - n - 1};
+    }
+    al_text_visible(out, text, false);
+}
+
 static void say_line(struct al_app *app, const char *label, enum al_style style, struct al_str text)
 {
     autobuf struct al_buf line = AL_BUF_INIT(1 << 20);
@@ -163,7 +176,7 @@ static void say_line(struct al_app *app, const char *label, enum al_style style,
     al_buf_adds(&line, al_style_on(app->err_color, style));
     al_buf_adds(&line, label);
     al_buf_adds(&line, al_style_off(app->err_color, style));
-    al_text_visible(&line, text, false);
+    add_lines(&line, text);
     al_buf_addc(&line, '\n');
     write_err(al_buf_str(&line));
 }

@@ -226,6 +226,8 @@ void al_mcp_put_caching(struct al_jw *w, const struct al_mcp_request *r); /* ttl
  * capabilities: JSON of what is missing. */
 void al_mcp_fail_capability(struct al_mcp_request *r, struct al_str capabilities, const char *what);
 bool al_mcp_offers(const struct al_mcp *m, const struct al_tool *tool);
+/* What is said of a tool that is not offered: where it is instead, or the names that are near. */
+void al_mcp_unknown_tool(const struct al_mcp *m, struct al_str name, struct al_buf *out);
 /* One of our tools as tools/list shows it. */
 void al_mcp_put_tool(struct al_jw *w, struct al_mcp *m, const struct al_tool *tool);
 /* Lists: true when the page asked for is the first (else the request has been failed); {member:[items],nextCursor?,…}. */

@@ -99,8 +99,7 @@ static void pass_error(struct al_relay_work *w, const struct al_err *err)
 static void unknown_tool(struct al_relay_work *w)
 {
     autobuf struct al_buf text = AL_BUF_INIT(4096);
-    al_buf_adds(&text, "unknown tool: ");
-    al_text_visible(&text, al_utf8_head(al_str_of(w->wanted), 64), false);
+    al_mcp_unknown_tool(w->relay->mcp, al_str_of(w->wanted), &text);
     al_relay_end_error(w, AL_RPC_INVALID_PARAMS, al_buf_str(&text), nothing);
 }
 

@@ -307,6 +307,24 @@ static void start_call(struct al_mcp_request *r, const struct al_tool *tool, con
     work->call = al_core_call(work->mcp->core, &spec);
 }
 
+void al_mcp_unknown_tool(const struct al_mcp *m, struct al_str name, struct al_buf *out)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(8u << 20);
+    autobuf struct al_buf close = AL_BUF_INIT(1024);
+    const struct al_tool *tool = name.n ? al_core_find_tool(m->core, name, &a) : NULL;
+    const struct al_tool *js_run = al_core_tool(m->core, AL_STR("js_run"));
+    bool by_script = js_run && al_mcp_offers(m, js_run);
+    al_buf_adds(out, "unknown tool: ");
+    al_text_visible(out, al_utf8_head(name, 64), false);
+    if (tool && by_script && !tool->not_callable && tool->gate != AL_GATE_DENY)
+        al_buf_adds(out, " (it is for the scripts of js_run)");
+    if (tool)
+        return;
+    al_core_close_names(m->core, name, &close);
+    if (close.n > 0)
+        al_buf_addf(out, " (%.*s)", AL_FMT(al_buf_str(&close)));
+}
+
 void al_mcp_tools_call(struct al_mcp_request *r, const struct al_json *params)
 {
     struct al_mcp *m = r->peer->mcp;
@@ -324,9 +342,9 @@ void al_mcp_tools_call(struct al_mcp_request *r, const struct al_json *params)
     }
     if (m->relay && al_mcp_relay_tool(m->relay, r, params))
         return;
-    autobuf struct al_buf shown = AL_BUF_INIT(1024);
-    al_text_visible(&shown, al_utf8_head(name, 64), false);
-    al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "unknown tool: %.*s", AL_FMT(al_buf_str(&shown)));
+    autobuf struct al_buf text = AL_BUF_INIT(4096);
+    al_mcp_unknown_tool(m, name, &text);
+    al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "%.*s", AL_FMT(al_buf_str(&text)));
 }
 
 void al_mcp_tools_call_again(struct al_mcp_request *r)

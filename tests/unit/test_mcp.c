@@ -58,6 +58,9 @@ static const struct {
     {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"nix\"," MCP_META(
          "{}") "}}",
      "-32602", "unknown tool: nix"},
+    {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"js-rnu\"," MCP_META(
+         "{}") "}}",
+     "-32602", "unknown tool: js-rnu (did you mean js_run?)"},
     {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":\"run://exec_"
      "01JDZ0000000000000000000A1\"," MCP_META("{}") "}}",
      "-32602", "not found"},
