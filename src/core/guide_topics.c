@@ -128,7 +128,7 @@ static void write_errors(struct al_core *core, struct al_str query, struct al_bu
                       "the flag.\n");
     al_buf_adds(
         out,
-        "- PERMISSION_DENIED: no approval can allow it here; do without.\n"
+        "- PERMISSION_DENIED: no approval can allow it here, or the person said no; do without.\n"
         "- TOOL_NOT_FOUND: look at the close names in the hint, or tools.list(query).\n"
         "- TOOL_INPUT_INVALID: each problem with its JSON pointer; tools.describe(name) has the schema.\n"
         "- TOOL_ERROR, TOOL_TIMEOUT: the tool itself failed; read its message.\n"
