@@ -20,9 +20,11 @@
 /* Whoever is reached over a network may be slow to answer, and says no when it does not know a question. */
 #define HTTP_PATIENCE 8
 #define CLOSE_MS 2000
-/* Notifications of one server in a second: with more it is read no further until that is over. */
-#define MAX_NOTES 2000
-#define NOTES_MS 1000
+/* Notifications of one server: so many at once, then so many a millisecond. With more it is read no further
+ * for a while. */
+#define MAX_NOTES 20000
+#define NOTES_PER_MS 2
+#define NOTES_PAUSE_MS 1000
 
 static const char *const legacy_versions[] = {NEWEST_LEGACY, "2025-06-18", "2025-03-26", "2024-11-05"};
 
@@ -43,9 +45,8 @@ struct al_conn {
     char version[16]; /* agreed, or tried */
     uint64_t probe_id, init_id;
     struct al_timer *deadline, *patience;
-    struct al_timer *rest; /* nothing is read until then */
-    uint64_t notes_since_ms;
-    unsigned n_notes; /* notifications since then */
+    struct al_timer *rest;     /* nothing is read until then */
+    uint64_t note_ms, n_notes; /* the last notification; how many may come now */
     struct al_question *questions;
     struct al_conn *next, **link; /* of al_upstreams.dying */
 };
@@ -95,8 +96,6 @@ static void read_on(void *ud)
     struct al_conn *c = ud;
     al_timer_stop(c->rest);
     c->rest = NULL;
-    c->n_notes = 0;
-    c->notes_since_ms = al_mono_ms();
     c->t->ops->pause(c->t, false);
 }
 
@@ -104,14 +103,15 @@ static void read_on(void *ud)
 static void count_note(struct al_conn *c)
 {
     uint64_t now = al_mono_ms();
-    if (now - c->notes_since_ms >= NOTES_MS) {
-        c->notes_since_ms = now;
-        c->n_notes = 0;
+    c->n_notes += (now - c->note_ms) * NOTES_PER_MS;
+    c->n_notes = c->n_notes < MAX_NOTES ? c->n_notes : MAX_NOTES;
+    c->note_ms = now;
+    if (c->n_notes > 0) {
+        c->n_notes--;
+    } else if (!c->rest && c->t->ops->pause) {
+        c->rest = al_timer_start(al_upstream_loop(c->s), NOTES_PAUSE_MS, read_on, c);
+        c->t->ops->pause(c->t, true);
     }
-    if (++c->n_notes < MAX_NOTES || c->rest || !c->t->ops->pause)
-        return;
-    c->rest = al_timer_start(al_upstream_loop(c->s), c->notes_since_ms + NOTES_MS - now, read_on, c);
-    c->t->ops->pause(c->t, true);
 }
 
 void al_conn_free(struct al_conn *c)
@@ -714,6 +714,8 @@ struct al_conn *al_conn_open(struct al_upstream *s)
     struct al_conn *c = al_xcalloc(1, sizeof(*c));
     c->s = s;
     c->owner = s->owner;
+    c->note_ms = al_mono_ms();
+    c->n_notes = MAX_NOTES;
     c->t = s->config->http ? al_transport_http(s, &events, c) : al_transport_stdio(s, &events, c);
     c->deadline = al_timer_start(al_upstream_loop(s), s->config->start_timeout_ms, no_answer, c);
     c->t->ops->open(c->t);

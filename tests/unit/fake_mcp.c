@@ -249,7 +249,7 @@ static void call(struct al_str id, const struct al_json *params)
     } else if (al_str_is(name, "change")) {
         change(id);
     } else if (al_str_is(name, "storm")) {
-        for (int i = 0; i < 10000; i++)
+        for (int i = 0; i < 60000; i++)
             notify("notifications/message", "{\"level\":\"info\",\"data\":1}");
         text(id, AL_STR("over"));
     } else if (al_str_is(name, "none")) {

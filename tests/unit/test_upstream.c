@@ -798,7 +798,7 @@ static void count_told(void *ud, struct al_upstream *s, struct al_str method, st
     n_told++;
 }
 
-/* Ten thousand take five seconds: the first of these is enough to see that the rest waits. */
+/* Many may come at once; if it does not end, the rest waits. */
 static void a_storm_of_notifications_is_read_in_measure(void **state)
 {
     struct outcome o = {0};
@@ -807,12 +807,12 @@ static void a_storm_of_notifications_is_read_in_measure(void **state)
     al_upstreams_listen(rig.u, &listener);
     answers_ok("echo", "{}", "{}");
     begin(&o, "storm", "{}", NULL);
-    while (n_told < 2000) {
+    while (n_told < 20000) {
         bool never = false;
         al_loop_run_until(rig.w->loop, &never, 5);
     }
     al_loop_run_until(rig.w->loop, &o.a.done, 300);
-    assert_true(n_told < 6000); /* and what had been read already */
+    assert_true(n_told < 30000); /* and what had been read already */
     assert_false(o.a.done);
     al_call_cancel(o.call);
     wait_for(&o.a.done);
