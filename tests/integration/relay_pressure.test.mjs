@@ -75,10 +75,10 @@ test("a client that does not read misses logs, and gets its answer when it reads
 test("listeners that do not read end nothing", async () => {
   const client = start("updates");
   await client.older();
-  for (const id of ["a", "b"])
+  for (const id of ["a", "b", "c", "d"])
     client.send({ id, method: "subscriptions/listen", params: { notifications: { resourceSubscriptions: ["x://1"] }, ...modern() } });
   const acknowledged = () => client.notifications.filter((n) => /acknowledged/.test(n.method)).length;
-  await until("both listen", () => acknowledged() === 2);
+  await until("all listen", () => acknowledged() === 4);
   await client.request("resources/list", {});
   client.process.stdout.pause();
   const answer = client.call("mcp_pushy_go", {});
@@ -92,10 +92,21 @@ test("the end of input is seen while nobody reads the output", async () => {
   await client.older();
   client.process.stdout.pause();
   const told = client.process.stdout;
-  client.call("mcp_pushy_go", {}).catch(() => {});
+  client.send({ id: "long", method: "tools/call", params: { name: "mcp_pushy_go", arguments: {} } });
   await until("output that waits", () => told.readableLength > 0 || client.gone);
   client.process.stdin.end();
   assert.equal((await soon(client.exit, "the end of the server", 10_000)).code, 0);
+});
+
+test("subscriptions that a server refuses are not kept", async () => {
+  const client = start("long");
+  await client.older();
+  for (let batch = 0; batch < 2; batch++) {
+    const uris = Array.from({ length: 600 }, (_, i) => `no://${batch}/${i}`);
+    const refused = await Promise.all(uris.map((uri) => client.request("resources/subscribe", { uri })));
+    assert.ok(refused.every((answer) => answer.error));
+  }
+  assert.deepEqual((await client.request("resources/subscribe", { uri: "x://1" })).result, {});
 });
 
 test("questions of a server leave room for approvals", async () => {
