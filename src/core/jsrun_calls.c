@@ -103,9 +103,21 @@ static void reply(struct jsrun_call *c, struct al_call *call)
         al_vm_reply(r->vm, c->vm_id, al_buf_str(&value), err.code ? &err : NULL);
 }
 
+/* A server's tool may have been found by a name that is almost its own: the journal has what it is called. */
+static void take_name(struct jsrun_call *c, const struct al_tool *tool)
+{
+    if (!tool || !tool->server || strcmp(c->tool, tool->name) == 0)
+        return;
+    autobuf struct al_buf whole = AL_BUF_INIT(8192), line = AL_BUF_INIT(1024);
+    al_buf_addf(&whole, "%s.%s", tool->server, tool->server_tool);
+    jscut_line(al_buf_str(&whole), MAX_NAME, &line);
+    c->tool = keep(c->run, al_buf_str(&line));
+}
+
 /* What was decided about the call, and which effect it has. */
 static void take_decision(struct jsrun_call *c, const struct al_call *call)
 {
+    take_name(c, call->tool);
     c->decision = keep(c->run, al_str_of(call->priv->decision));
     c->refused = strncmp(c->decision, "refused", 7) == 0;
     c->effect = call->tool ? call->tool->effect : AL_EFFECT_READ;

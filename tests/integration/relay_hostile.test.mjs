@@ -6,7 +6,7 @@ import http from "node:http";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
-import { McpClient, alisio, makeHome, soon, until } from "./lib.mjs";
+import { McpClient, alisio, makeHome, runJson, soon, until } from "./lib.mjs";
 
 const META = "io.modelcontextprotocol/";
 const TOKEN = "a-token-for-tests-0123456789";
@@ -461,4 +461,24 @@ test("what many clients want to hear of does not hold the others", async () => {
   }
   for (let i = 0; i < 40; i++) c.send({ method: "notifications/cancelled", params: { requestId: `l${i}` } });
   assert.ok((await c.modern("tools/list")).result.tools.length);
+});
+
+test("a script's name for a tool that is almost its own is the tool's in the journal", async () => {
+  const home = world();
+  const sums = serverOf(
+    home,
+    "sums",
+    `if (m.method === "tools/list") send({ id: m.id, result: { tools: [{ name: "get-sum", inputSchema: { type: "object" } }] } });
+     else if (m.method === "tools/call") send({ id: m.id, result: { content: [{ type: "text", text: m.params.name }] } });
+     else return false;
+     return true;`,
+  );
+  const config = join(home.dir, "servers.json");
+  writeFileSync(config, JSON.stringify({ mcpServers: { s: sums } }));
+  const flags = ["--allow-mcp", "--mcp-config", config];
+  runJson(home, ["mcp", "tools", ...flags.slice(1)]);
+  const ran = runJson(home, ["js", ...flags, "-e", "return await tools.s.get_sum({})"]).json;
+  assert.equal(ran.structured.value, "get-sum");
+  const { json } = runJson(home, ["runs", "show", "last"]);
+  assert.match(JSON.stringify(json), /"s\.get-sum"/);
 });
