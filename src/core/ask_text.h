@@ -4,8 +4,8 @@
 
 #include "core/tool.h"
 
-/* What is to happen, in our words; what a model, a script or a server wrote is quoted or set in, and holds nothing that is
- * not seen. whole: of a script all is shown, else of a long one its head and its end. */
+/* What is to happen, in our words; what a model, a script or a server wrote is quoted or set in, and holds nothing that
+ * is not seen. whole: of a script all is shown, else of a long one its head and its end. */
 void al_ask_text(const struct al_ask *ask, bool whole, struct al_buf *out);
 /* What "for this session" grants, where it is offered. */
 void al_ask_session_text(const struct al_ask *ask, struct al_buf *out);
