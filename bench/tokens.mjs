@@ -140,10 +140,7 @@ async function byScript(task, size) {
       }
       return results;
     };
-    await call([
-      ["forge_guide", { topic: "js_run" }],
-      ["forge_guide", { topic: "tools", query: task.query }],
-    ]);
+    await call([["forge_guide", { topic: "tools", query: task.query }]]);
     const values = [];
     do {
       const [run] = await call([["js_run", { title: task.title, code: of(task.script, size) }]]);
@@ -226,7 +223,8 @@ costs more (a negative figure), and the tool is better called directly.
 
 ${bySize}
 ${over}
-What is saved is the data that never passes through the model, and the definitions; what js_run costs is its guide. So the
+What is saved is the data that never passes through the model, and the definitions; what js_run costs is its definition and the
+signatures. So the
 percentage says as much about the size of the data as about alisio. The everyday sizes follow no result: each is what such a
 thing commonly has, rather low than high. Small is a tenth of it, large is four times as much (the server knows three cities
 and no more; where there are more pages than one script may change, several scripts change them):
@@ -253,7 +251,8 @@ has fewer of them with direct calls, too.
 and what is counted or compared costs the model no word. Text alone counts: structured content, which repeats it, does not,
 although many clients show it to the model.
 
-**js_run from nothing.** The guide of js_run and the signatures of the tools are read anew for each task, which is a turn of
+**js_run from nothing.** The signatures of the tools are asked of forge_guide anew for each task, as the server's own
+instructions say (how a script is written stands in the definition of js_run, which is in every request), which is a turn of
 its own (a model that has read them keeps them for the rest of its conversation). The script is right at once, as the direct
 calls are.
 

@@ -42,13 +42,15 @@ static const struct method {
     {"completion/complete", al_mcp_complete, BOTH},
 };
 
-static const char instructions[] = "alisio runs code that composes tools. Prefer js_run over many single "
-                                   "calls: write one short JavaScript script "
-                                   "that calls tools (await tools.read_files({glob: \"src/**/*.c\"})), works "
-                                   "on their results and returns only what "
-                                   "matters. Call forge_guide {topic: \"js_run\"} once before the first "
-                                   "script, and {topic: \"tools\"} for what a "
-                                   "script may call.";
+/* The description of js_run says how a script is written; what it does not know is which tools there are. */
+static const char instructions[] =
+    "alisio runs code that composes tools. Prefer js_run over many single calls: write one short JavaScript "
+    "script "
+    "that calls tools (await tools.read_files({glob: \"src/**/*.c\"})), works on their results and returns "
+    "only what "
+    "matters. Before you call tools that you do not know, ask forge_guide {topic: \"tools\", query: \"what "
+    "they should "
+    "do\"} for their signatures; {topic: \"js_run\"} has more on scripts, with examples.";
 
 static const struct al_str nothing = {"", 0};
 
