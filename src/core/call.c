@@ -383,15 +383,22 @@ static int ask_gate(struct al_call_core *c)
     struct al_call *call = &c->call;
     const struct al_tool *tool = call->tool;
     struct al_gate_query q = al_gate_query_of(tool, call->origin);
-    c->spec.preapproved = c->spec.preapproved && approval_holds(c->spec.approved_sha256, tool);
+    bool another = c->spec.preapproved && !approval_holds(c->spec.approved_sha256, tool);
+    c->spec.preapproved = c->spec.preapproved && !another;
     q.preapproved = c->spec.preapproved;
     q.can_ask = call->core->can_ask;
     q.over_mcp = strcmp(call->core->source, "mcp") == 0;
     q.scratch_only = c->serial && tool->scratch_only && call->core->scratch && tool->scratch_only(call->args);
     if (c->serial && call->origin == AL_ORIGIN_MCP)
         q.granted = al_store_grant_valid(call->core->store, call->core->session.id, tool->name);
-    if (al_gate_decide(&call->core->policy, &q, tool->name, &call->err) < 0)
+    if (al_gate_decide(&call->core->policy, &q, tool->name, &call->err) < 0) {
+        if (another && tool->gate == AL_GATE_ASK) {
+            al_fail(&call->err, AL_APPROVAL_REQUIRED, "%s is described otherwise than when it was approved",
+                    tool->name);
+            al_hint(&call->err, "ask for it once more: what was approved was the former description");
+        }
         return -1;
+    }
     q.preapproved = false;
     if (c->spec.preapproved && al_gate_decide(&call->core->policy, &q, tool->name, NULL) < 0)
         c->decision = "preapproved";

@@ -132,6 +132,7 @@ void al_relay_ticket_give(struct al_relay_work *w, const struct al_json *params,
     for (size_t i = 1; i < AL_RELAY_TICKETS; i++)
         if (w->relay->tickets[i].until_ms < slot->until_ms)
             slot = &w->relay->tickets[i];
+    memcpy(t.definition, w->definition, sizeof(t.definition));
     *slot = t;
 }
 
@@ -144,6 +145,7 @@ bool al_relay_ticket_take(struct al_relay_work *w, const struct al_json *params)
         struct al_relay_ticket *t = &w->relay->tickets[i];
         if (t->until_ms < al_mono_ms() || strcmp(t->sha256, wanted) != 0)
             continue;
+        memcpy(w->definition, t->definition, sizeof(w->definition));
         *t = (struct al_relay_ticket){0};
         w->approved = true;
         return true;

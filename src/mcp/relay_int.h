@@ -51,6 +51,7 @@ struct al_relay_watched {
 #define AL_RELAY_TICKETS 64
 struct al_relay_ticket {
     char sha256[AL_SHA256_HEX];
+    char definition[AL_SHA256_HEX]; /* of the tool, that was approved */
     uint64_t until_ms;
 };
 
@@ -140,6 +141,7 @@ struct al_relay_work {
 
     /* What a server of the newer era has asked, for a client of the older. */
     unsigned n_rounds;
+    char definition[AL_SHA256_HEX];         /* of the tool, that the rounds before were let in with */
     struct al_buf responses;                /* members of inputResponses so far */
     char *state;                            /* requestState, JSON */
     void (*again)(struct al_relay_work *w); /* sends it once more, with them */

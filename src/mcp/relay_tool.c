@@ -119,6 +119,8 @@ static void on_done(void *ud, struct al_call *call)
     const struct al_json *v;
     struct al_err err;
     w->call = NULL;
+    if (call->tool)
+        memcpy(w->definition, call->tool->sha256, sizeof(w->definition));
     if (!w->relay) {
         al_relay_work_free(w);
     } else if (call->err.code == AL_TOOL_NOT_FOUND) {
@@ -177,12 +179,14 @@ static void start(struct al_relay_work *w)
         return;
     }
     const struct al_json *args = al_json_get(p.params, "arguments");
+    bool goes_on = w->n_rounds > 0 || al_relay_ticket_take(w, p.params); /* the same call */
     struct al_call_spec spec = {
         .tool = al_str_of(w->registered),
         .args_json = args ? args->raw : AL_STR("{}"),
         .origin = AL_ORIGIN_MCP,
         .relay = true,
-        .preapproved = w->n_rounds > 0 || al_relay_ticket_take(w, p.params), /* the same call goes on */
+        .preapproved = goes_on,
+        .approved_sha256 = goes_on ? w->definition : NULL,
         .params_json = al_buf_str(&out),
         .owner = w->owner,
         .ask = al_mcp_can_ask(&w->client, "elicitation/create", nothing) ? al_relay_approve : NULL,
