@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 
 #include "base/text.h"
+#include "core/jsrun.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -136,7 +137,7 @@ static void say_thousands(struct al_buf *out, uint64_t n)
         al_buf_addf(out, "%llu", (unsigned long long)n);
 }
 
-/* What the calls cost, and what a model would not have had to read. On standard error: it is no result. */
+/* What the calls cost, and what did not have to be read. On standard error: it is no result. */
 static void say_summary(const struct al_json *record, size_t text_bytes, struct al_buf *line)
 {
     const struct al_json *calls = al_json_get(record, "calls"), *stats = al_json_get(record, "stats");
@@ -190,6 +191,19 @@ static void say_result(struct al_app *app, struct al_reply *reply, const struct 
     al_buf_addc(&reply->text, '\n');
 }
 
+/* Bytes of pictures and files are nothing to read; a pipe or --json has them whole. */
+static void hide_bytes(const struct al_app *app, struct al_reply *reply)
+{
+    struct al_buf plain = AL_BUF_INIT(AL_REPLY_MAX);
+    if (!app->tty || !al_jsrun_hide_base64(al_buf_str(&reply->text), &plain)) {
+        al_buf_free(&plain);
+        return;
+    }
+    al_buf_free(&reply->text);
+    reply->text = plain;
+    al_buf_adds(&reply->note, "note: base64 is shown by its size; a pipe or --json gets it whole\n");
+}
+
 static void person_form(struct al_app *app, struct al_reply *reply)
 {
     autoarena struct al_arena arena = AL_ARENA_INIT(1u << 30);
@@ -201,6 +215,7 @@ static void person_form(struct al_app *app, struct al_reply *reply)
         return;
     }
     say_result(app, reply, record);
+    hide_bytes(app, reply);
     al_json_each(note, al_json_get(record, "notes"))
     {
         /* A script that prints has said what it had to say. */
@@ -209,7 +224,7 @@ static void person_form(struct al_app *app, struct al_reply *reply)
         al_buf_addf(&reply->note, "note: %.*s\n", AL_FMT(note->str));
     }
     add_position(reply, record);
-    say_summary(record, reply->model_text.n, &reply->note);
+    say_summary(record, reply->text.n, &reply->note);
 }
 
 int al_cmd_js(struct al_app *app, struct al_reply *reply)

@@ -1,6 +1,7 @@
 /* Base64 in what a script gave: bytes of a picture or a file, which tell a model nothing and cost it very
  * much. */
 #include "base/text.h"
+#include "core/jsrun.h"
 #include "core/jsrun_int.h"
 
 /* Shorter runs, and runs without the mixture that encoded bytes have, are words, hashes, names or sequences.
@@ -26,7 +27,7 @@ static bool is_blob(struct al_str run)
     return lower && upper && digit;
 }
 
-bool jsblob_hide(struct al_str text, struct al_buf *out)
+bool al_jsrun_hide_base64(struct al_str text, struct al_buf *out)
 {
     bool found = false;
     size_t copied = 0;

@@ -1,5 +1,6 @@
 /* What a run says at its end: the text for a model, bounded, and nothing that was said is lost. */
 #include "base/text.h"
+#include "core/jsrun.h"
 #include "core/jsrun_int.h"
 
 #include <stdio.h>
@@ -239,7 +240,8 @@ void jsresult_text(struct jsrun *r, struct al_buf *out)
         text.n--; /* the last line's end */
     autobuf struct al_buf plain_value = AL_BUF_INIT(2 * JSRUN_MAX_VALUE),
                           plain_text = AL_BUF_INIT(2 * JSRUN_MAX_TEXT);
-    bool hid_value = jsblob_hide(shown, &plain_value), hid_text = jsblob_hide(text, &plain_text);
+    bool hid_value = al_jsrun_hide_base64(shown, &plain_value),
+         hid_text = al_jsrun_hide_base64(text, &plain_text);
     shown = hid_value ? al_buf_str(&plain_value) : shown;
     text = hid_text ? al_buf_str(&plain_text) : text;
     r->cut_value = hid_value;

@@ -187,7 +187,7 @@ static void add_text(struct al_str record, size_t room, struct al_jw *w)
     autobuf struct al_buf plain = AL_BUF_INIT(12 * JSRUN_MAX_TEXT);
     if (text.n <= 2 || room < TEXT_MIN)
         return;
-    if (jsblob_hide(text, &plain))
+    if (al_jsrun_hide_base64(text, &plain))
         text = al_buf_str(&plain);
     autobuf struct al_buf head = AL_BUF_INIT(4 * room + 64);
     text_head(text, room - TEXT_FRAME, &head);
@@ -200,7 +200,7 @@ static void bounded(struct al_str record, bool with_value, size_t text_room, str
     struct al_str value = jscut_member(record, "value"), truncated = jscut_member(record, "truncated");
     struct al_str saved = jscut_member(record, "savedTo"), error = jscut_member(record, "error");
     autobuf struct al_buf plain = AL_BUF_INIT(2 * JSRUN_MAX_VALUE);
-    if (with_value && jsblob_hide(value, &plain)) {
+    if (with_value && al_jsrun_hide_base64(value, &plain)) {
         value = al_buf_str(&plain);
         truncated = truth;
     }

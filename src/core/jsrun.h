@@ -4,6 +4,8 @@
 
 #include "base/buf.h"
 
+#include <stdbool.h>
+
 /*
  * From the record of a run (the structured value of a js_run) the form that a client may show to its model,
  * in at most max characters: {executionId, status, value|null, truncated, savedTo?, error?, text?}. A value
@@ -11,5 +13,7 @@
  * counts as 1 KiB.
  */
 void al_jsrun_bounded(struct al_str record, size_t max, struct al_buf *out);
+/* Long base64 becomes "[base64, 13.3 KB]"; JSON stays JSON. False: there is none, and nothing was appended. */
+bool al_jsrun_hide_base64(struct al_str text, struct al_buf *out);
 
 #endif

@@ -162,8 +162,6 @@ void jsresult_value(const struct jsrun *r, struct al_buf *out);
 /* The record; with kept, value and text are limited to what the journal keeps. */
 void jsresult_record(const struct jsrun *r, bool kept, struct al_buf *out);
 
-/* jsblob.c: long base64 becomes "[base64, 13.3 KB]"; JSON stays JSON. False: there is none, and nothing was appended. */
-bool jsblob_hide(struct al_str text, struct al_buf *out);
 
 /* --- jscut.c: checking and cutting of what a script gave */
 bool jscut_valid(struct al_str json, unsigned max_depth);

@@ -119,7 +119,7 @@ const wrong = [
   [["js", "-e", "1 +"], 1, "SYNTAX_ERROR", ""],
   [["js", "-e", "throw new Error('oh')"], 1, "SCRIPT_ERROR", "oh"],
   [["js", "-e", "await new Promise(() => {})"], 1, "DEADLOCK", ""],
-  [["js", "-e", "while(true){}", "--timeout", "50"], 5, "TIMEOUT", ""],
+  [["js", "-e", "while(true){}", "--timeout", "50"], 5, "TIMEOUT", "--timeout MS"],
   [["js", "-e", "const a = []; for(;;) a.push(new Array(1e5).fill(1))"], 5, "MEMORY_LIMIT", "memoryBytes"],
   [["js", "-e", "await tools.write_file({path: 'x', content: 'x'})"], 3, "APPROVAL_REQUIRED", "--allow-write"],
   [["js", "-e", "await tools.nope({})"], 4, "TOOL_NOT_FOUND", ""],
@@ -518,6 +518,23 @@ test("on a terminal foreign control characters are shown, tables fit, colour obe
       assert.ok(!plain.stdout.includes("\x1b"), off);
       for (const line of plain.stdout.split(/\r?\n/)) assert.ok(line.length <= 100, line);
     }
+  }));
+
+test("on a terminal base64 is shown by its size, in a pipe whole", () =>
+  withHome({}, (home) => {
+    const line = "alisio js -e 'const data = btoa(String.fromCharCode(...Array.from({length: 900}, (_, i) => i * 7 % 256))); return {data}'";
+    const seen = shell(home, line, { pty: true }).stdout;
+    assert.match(seen, /"data": "\[base64, 900 B\]"/);
+    assert.match(seen, /note: base64 is shown by its size/);
+    const piped = shell(home, line);
+    assert.equal(JSON.parse(piped.stdout).data.length, 1200);
+    assert.doesNotMatch(piped.stderr, /base64/);
+  }));
+
+test("an error of several lines is shown in lines, none of which looks like one of ours", () =>
+  withHome({}, (home) => {
+    const r = run(home, ["js", "-e", "throw new Error('one\\r\\nerror: two\\n\\x1b[31m')"]);
+    assert.match(r.stderr, /^error: SCRIPT_ERROR: .*one\n  error: two\n  \\x1b\[31m/m);
   }));
 
 // A command on a terminal that asks something. `ahead` is typed before the command starts, `answer` once it asks.
