@@ -148,7 +148,8 @@ static int fail_ask(const struct al_gate_query *q, const char *tool_name, struct
             q->server);
     if (!add_name(&server, q->server, false) || !add_name(&tool, q->server_tool, true))
         return al_hint(err, "a person allows tools with `alisio mcp allow SERVER 'PATTERN'`");
-    const char *uses = q->can_ask && q->origin == AL_ORIGIN_SCRIPT ? "name it in `uses`, or " : "";
+    bool by_uses = q->can_ask && q->origin == AL_ORIGIN_SCRIPT && q->over_mcp;
+    const char *uses = by_uses ? "name it in `uses`, or " : "";
     const char *quote = is_plain(q->server) ? "" : "'";
     return al_hint(err,
                    "%sa person allows it with `alisio mcp allow %s%.*s%s '%.*s'`, or starts alisio with "

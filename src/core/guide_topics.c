@@ -5,6 +5,8 @@
 #include "core/guide.h"
 #include "core/jsrun_int.h"
 
+#include <string.h>
+
 static long long number(const struct al_core *core, enum al_opt o)
 {
     return (long long)al_config_int(al_core_config(core), o);
@@ -34,6 +36,26 @@ static void write_overview(struct al_core *core, struct al_str query, struct al_
     guide_add_examples(core, "overview", out);
 }
 
+/* `uses` is a field of a call, which who types a script does not write. */
+static bool is_typed(const struct al_core *core)
+{
+    return strcmp(core->source, "mcp") != 0;
+}
+
+static void write_approvals(const struct al_core *core, struct al_buf *out)
+{
+    al_buf_adds(out, "A nested call cannot ask for approval: ");
+    if (is_typed(core))
+        al_buf_adds(out, "what has effects needs --allow-write, --allow-process, --allow-external or "
+                         "--allow-mcp=SERVER.TOOL.");
+    else if (core->can_ask)
+        al_buf_adds(out, "name tools with effects in uses, beside code.");
+    else
+        al_buf_adds(out, "what the person did not allow when alisio was started is refused, and this client "
+                         "cannot ask them.");
+    al_buf_adds(out, core->scratch ? " scratch: paths are always allowed.\n" : "\n");
+}
+
 static void write_js_run(struct al_core *core, struct al_str query, struct al_buf *out)
 {
     (void)query;
@@ -48,24 +70,23 @@ static void write_js_run(struct al_core *core, struct al_str query, struct al_bu
         "- await tools.call(name, args) or tools.NAME(args): the structured result, else text (parsed when "
         "it is "
         "an object or array). A failure rejects with an Error: name ToolError, code, message, hint, tool.\n"
-        "- tools.list(query?) and tools.describe(name): synchronous.\n"
-        "- tools.map(items, fn, {concurrency, settle}): in parallel, results in order.\n"
-        "- print(...v) (also console.log), progress({completed, total, note}).\n"
-        "- input: the call's input, else null. ALISIO: executionId, sessionId, limits, engine.\n");
+        "- tools.list(query?) and tools.describe(name): synchronous.\n");
+    if (core->source_ops)
+        al_buf_adds(out, "- MCP servers: tools.SERVER.TOOL(args); tools.list(\"words\") finds tools. A "
+                         "picture, or several parts, come as {parts: [{type, text | mimeType, data, "
+                         "bytes}]}, data in base64.\n");
+    al_buf_adds(out,
+                "- tools.map(items, fn, {concurrency, settle}): in parallel, results in order.\n"
+                "- print(...v) (also console.log), progress({completed, total, note}).\n"
+                "- input: the call's input, else null. ALISIO: executionId, sessionId, limits, engine.\n");
     if (al_config_bool(al_core_config(core), AL_OPT_FORGE_STATE_ENABLED))
         al_buf_adds(
             out,
             "- state: a plain object kept across the runs of the session; saved when the script ends without "
             "error; JSON values only.\n");
-    al_buf_adds(
-        out,
-        "Calls run at once; those with effects go one after the other, in order. Await all that you start.\n"
-        "A nested call cannot ask for approval: ");
-    al_buf_adds(out,
-                core->can_ask
-                    ? "name tools with effects in uses, beside code.\n"
-                    : "what the person did not allow when alisio was started is refused, and nobody can be "
-                      "asked here. scratch: paths are always allowed.\n");
+    al_buf_adds(out, "Calls run at once; those with effects go one after the other, in order. Await all that "
+                     "you start.\n");
+    write_approvals(core, out);
     if (al_core_scratch(core))
         al_buf_adds(
             out, "Long scripts: keep them in the scratchpad and pass codePath, as "
@@ -122,7 +143,7 @@ static void write_errors(struct al_core *core, struct al_str query, struct al_bu
         "- STATE_LIMIT, STATE_CONFLICT: the value is there, the state was not saved; another run changed the "
         "same key.\n");
     al_buf_adds(out,
-                core->can_ask
+                core->can_ask && !is_typed(core)
                     ? "- APPROVAL_REQUIRED: name the tool in uses, beside code.\n"
                     : "- APPROVAL_REQUIRED: the person who starts alisio has to allow it; the hint names "
                       "the flag.\n");
@@ -132,6 +153,10 @@ static void write_errors(struct al_core *core, struct al_str query, struct al_bu
         "- TOOL_NOT_FOUND: look at the close names in the hint, or tools.list(query).\n"
         "- TOOL_INPUT_INVALID: each problem with its JSON pointer; tools.describe(name) has the schema.\n"
         "- TOOL_ERROR, TOOL_TIMEOUT: the tool itself failed; read its message.\n"
+        "- UPSTREAM_UNAVAILABLE: a server or site cannot be reached; the message says why. Try once more "
+        "later, "
+        "or do without.\n"
+        "- AUTH_REQUIRED: an MCP server wants a token that only a person can give it.\n"
         "- NOT_CALLABLE: that tool is not for scripts.\n"
         "- RESULT_TOO_LARGE: one nested result over 8 MiB; ask for a part.\n"
         "- DEADLOCK: the script awaits what can never settle.\n"

@@ -39,10 +39,9 @@ static void timeout_hint(struct jsrun *r)
     }
     long long most =
         (long long)al_config_int(al_core_config(r->core), AL_OPT_FORGE_JAVASCRIPT_MAX_TIMEOUT_MS);
-    al_hint(
-        &r->err,
-        "pending: %.*s. Do less in one run, or pass timeoutMs (up to %lld, forge.javascript.maxTimeoutMs)",
-        AL_FMT(al_buf_str(&what)), most);
+    bool typed = strcmp(al_core_source(r->core), "cli") == 0;
+    al_hint(&r->err, "pending: %.*s. Do less in one run, or %s (up to %lld, forge.javascript.maxTimeoutMs)",
+            AL_FMT(al_buf_str(&what)), typed ? "give --timeout MS" : "pass timeoutMs", most);
 }
 
 static void key_hint(struct jsrun *r, enum al_opt key, const char *advice)

@@ -139,7 +139,8 @@ static void check_server_hint(const struct al_policy *p, const struct al_gate_qu
     } else {
         assert_non_null(strstr(err->hint, "`alisio mcp allow github 'get_issue'`"));
         assert_non_null(strstr(err->hint, "--allow-mcp=github.get_issue"));
-        assert_int_equal(strstr(err->hint, "`uses`") != NULL, q->can_ask && q->origin == AL_ORIGIN_SCRIPT);
+        assert_int_equal(strstr(err->hint, "`uses`") != NULL,
+                         q->can_ask && q->over_mcp && q->origin == AL_ORIGIN_SCRIPT);
     }
     assert_null(strstr(err->hint, "--allow-external"));
 }
@@ -150,7 +151,7 @@ static void every_cell_of_a_servers_tool_decides_as_the_rules_say(void **state)
     unsigned cells = 0;
     for (int gate = AL_GATE_ALLOW; gate <= AL_GATE_CHANGED; gate++)
         for (int origin = AL_ORIGIN_CLI; origin <= AL_ORIGIN_SCRIPT; origin++)
-            for (unsigned bits = 0; bits < 64; bits++) {
+            for (unsigned bits = 0; bits < 128; bits++) {
                 struct al_policy p = {
                     .read_only = bits & 1, .allow_external = bits & 2, .allow_mcp = bits & 4};
                 struct al_gate_query q = {
@@ -160,6 +161,7 @@ static void every_cell_of_a_servers_tool_decides_as_the_rules_say(void **state)
                     .preapproved = bits & 8,
                     .granted = bits & 16,
                     .can_ask = bits & 32,
+                    .over_mcp = bits & 64,
                     .server = "github",
                     .server_tool = "get_issue",
                 };
@@ -173,7 +175,7 @@ static void every_cell_of_a_servers_tool_decides_as_the_rules_say(void **state)
                     check_server_hint(&p, &q, &err);
                 cells++;
             }
-    assert_int_equal(cells, 4 * 3 * 64);
+    assert_int_equal(cells, 4 * 3 * 128);
 }
 
 /* A server chooses the names of its tools, and a person pastes the command. */

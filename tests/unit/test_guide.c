@@ -127,6 +127,35 @@ static void tools_shows_signatures_and_what_is_refused_why(void **state)
     outcome_fini(&o);
 }
 
+static const struct al_tool *find_none(void *ud, struct al_str name, struct al_arena *arena)
+{
+    (void)ud, (void)name, (void)arena;
+    return NULL;
+}
+
+static void js_run_says_how_servers_are_called_and_what_needs_an_approval(void **state)
+{
+    (void)state;
+    struct world *w = world_new(&(struct world_opts){0});
+    struct outcome o = guide(w, "js_run", NULL);
+    assert_null(strstr(o.text, "tools.SERVER"));
+    has(o.text, "this client cannot ask them.");
+    outcome_fini(&o);
+    al_core_set_can_ask(w->core, true);
+    static const struct al_tool_source source = {.find = find_none};
+    al_core_set_source(w->core, &source, NULL);
+    o = guide(w, "js_run", NULL);
+    has(o.text, "\n- MCP servers: tools.SERVER.TOOL(args); ");
+    has(o.text, "name tools with effects in uses");
+    assert_null(strstr(o.text, "cannot ask them"));
+    outcome_fini(&o);
+    o = guide(w, "errors", NULL);
+    has(o.text, "\n- UPSTREAM_UNAVAILABLE: ");
+    has(o.text, "\n- AUTH_REQUIRED: ");
+    outcome_fini(&o);
+    world_free(w);
+}
+
 static void noop(struct al_call *call)
 {
     al_call_finish(call);
@@ -357,6 +386,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(the_same_etag_is_not_modified, setup, teardown),
         cmocka_unit_test_setup_teardown(unknown_topics_are_answered_with_the_known, setup, teardown),
         cmocka_unit_test_setup_teardown(no_guide_names_a_tool_that_is_not_there, setup, teardown),
+        cmocka_unit_test(js_run_says_how_servers_are_called_and_what_needs_an_approval),
         cmocka_unit_test_setup_teardown(tools_shows_signatures_and_what_is_refused_why, setup, teardown),
         cmocka_unit_test(a_query_shows_eight_in_full_and_names_the_rest),
         cmocka_unit_test_setup_teardown(a_query_tells_of_what_is_refused, setup, teardown),
