@@ -47,11 +47,22 @@ static int certificate(const struct al_http *h, struct al_err *err)
         "where your network or server has an authority of its own, name its certificates in SSL_CERT_FILE");
 }
 
+/* Whether the host was given as that address, for IPv6 within brackets. */
+static bool is_address(const char *host, const char *address)
+{
+    size_t n = strlen(address);
+    return strcmp(host, address) == 0 ||
+           (host[0] == '[' && strncmp(host + 1, address, n) == 0 && strcmp(host + 1 + n, "]") == 0);
+}
+
 static int no_connection(const struct al_http *h, struct al_err *err)
 {
     if (h->denied[0]) {
-        al_fail(err, AL_PERMISSION_DENIED, "%s is at %s, which is no address of the public internet", h->host,
-                h->denied);
+        if (is_address(h->host, h->denied))
+            al_fail(err, AL_PERMISSION_DENIED, "%s is no address of the public internet", h->host);
+        else
+            al_fail(err, AL_PERMISSION_DENIED, "%s is at %s, which is no address of the public internet",
+                    h->host, h->denied);
         return al_hint(err, "loopback, private and link-local addresses are refused here");
     }
     long eno = 0;
