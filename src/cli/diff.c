@@ -85,7 +85,7 @@ static void print(const struct al_app *app, const struct mark *v, size_t n, stru
         enum al_style style = v[i].sign == '-' ? AL_BAD : v[i].sign == '+' ? AL_GOOD : AL_PLAIN;
         al_buf_adds(out, al_style_on(app->color, style));
         al_buf_addf(out, "%c ", v[i].sign);
-        al_text_visible(out, v[i].line, false);
+        al_text_plain(out, v[i].line, false);
         al_buf_adds(out, al_style_off(app->color, style));
         al_buf_addc(out, '\n');
     }

@@ -21,8 +21,10 @@ void al_json_server(struct al_jw *w, const struct al_server *s);
  * it is of a command line, and nothing is hidden that a shell could run. */
 #define AL_NOT_SHOWN "‹not shown›"
 void al_mask_secrets(struct al_str s, bool word, struct al_buf *out);
-/* Text of others on one line, control characters visible wherever it goes. */
+/* Text of others on one line, with nothing in it that is not seen, wherever it goes. */
 void al_say_plain(struct al_buf *out, const char *z);
+/* The same as a word of a command line to be pasted. */
+void al_say_quoted(struct al_buf *out, const char *z);
 
 /* Asks at the terminal; an empty line is `otherwise`, the end of the input a no. */
 bool al_ask_yes(struct al_app *app, const char *question, bool otherwise);

@@ -135,9 +135,12 @@ static void report(struct doctor *d, const struct al_fetch *f)
         al_jw_kint(&d->w, "toolsMs", (int64_t)f->done_ms);
         al_jw_kint(&d->w, "tools", (int64_t)c.tools);
         al_jw_kint(&d->w, "changed", (int64_t)c.changed);
-        if (c.changed)
-            al_buf_addf(out, "      note     %zu changed since they were used: `alisio mcp review %s`\n",
-                        c.changed, s->name);
+        if (c.changed) {
+            al_buf_addf(out, "      note     %zu changed since they were used: `alisio mcp review ",
+                        c.changed);
+            al_say_quoted(out, s->name);
+            al_buf_adds(out, "`\n");
+        }
     } else if (off) {
         al_buf_adds(out, ", switched off\n");
     } else {
@@ -151,7 +154,8 @@ static void report(struct doctor *d, const struct al_fetch *f)
         al_jw_kstrz(&d->w, "message", f->err.msg);
         al_jw_kstrz(&d->w, "hint", mend(&f->err));
         al_jw_end(&d->w);
-        al_buf_addf(&d->names, "%s%s", d->failed++ ? ", " : "", s->name);
+        al_buf_adds(&d->names, d->failed++ ? ", " : "");
+        al_say_plain(&d->names, s->name);
     }
     if (!off) {
         say_health(out, f->s, &h);

@@ -89,10 +89,13 @@ static int list_one(struct al_app *app, struct listing *l, const struct al_serve
         al_say_plain(&reply->note, s->imported_file);
         al_buf_addf(&reply->note, " %s; `alisio mcp import` copies it anew\n", import_text(import));
     }
-    if (c.changed)
-        al_buf_addf(&reply->note,
-                    "note: tools of %s have changed since they were used: `alisio mcp review %s`\n", s->name,
-                    s->name);
+    if (c.changed) {
+        al_buf_adds(&reply->note, "note: tools of ");
+        al_say_plain(&reply->note, s->name);
+        al_buf_adds(&reply->note, " have changed since they were used: `alisio mcp review ");
+        al_say_quoted(&reply->note, s->name);
+        al_buf_adds(&reply->note, "`\n");
+    }
     al_jw_obj(&l->w);
     al_json_server(&l->w, s);
     al_jw_key(&l->w, "catalogue");

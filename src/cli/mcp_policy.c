@@ -2,6 +2,7 @@
 #include "cli/app.h"
 #include "cli/commands.h"
 #include "cli/mcp_common.h"
+#include "cli/run_text.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -125,7 +126,7 @@ static void definition_lines(struct al_app *app, struct al_str json, struct al_b
     {
         if (m->type == AL_JSON_NULL)
             continue;
-        al_text_visible(out, m->key, false);
+        al_text_plain(out, m->key, false);
         al_buf_adds(out, al_json_is_string(m) && !memchr(m->str.p, '\n', m->str.n) ? ": " : ":\n");
         if (al_json_is_string(m))
             al_buf_add_str(out, m->str);
@@ -162,13 +163,18 @@ static bool show_change(void *ud, const char *tool, struct al_str old_json, stru
 
 static int accept_all(struct review *r, const char *server)
 {
-    char question[160], command[320];
+    char question[160];
+    autobuf struct al_buf command = AL_BUF_INIT(1024);
     if (r->cut)
         return al_fail(&r->reply->err, AL_QUOTA_EXCEEDED, "what changed is more than can be shown");
     snprintf(question, sizeof question, "Take %s as %s now?", r->n == 1 ? "it" : "them",
              r->n == 1 ? "it is" : "they are");
-    snprintf(command, sizeof command, "alisio mcp review '%.100s' --yes", server);
-    if (!al_approved(r->app, al_buf_str(&r->reply->text), question, command, &r->reply->err))
+    al_buf_adds(&command, "alisio mcp review ");
+    al_shell_quote(&command, al_str_of(server));
+    al_buf_adds(&command, " --yes");
+    al_buf_addc(&command, 0);
+    if (!al_approved(r->app, al_buf_str(&r->reply->text), question,
+                     al_buf_failed(&command) ? "alisio mcp review SERVER --yes" : command.p, &r->reply->err))
         return -1;
     for (size_t i = 0; i < r->n; i++)
         if (al_catalog_pin(r->app->store, server, r->tools[i].tool, r->tools[i].sha256, true,
@@ -176,9 +182,17 @@ static int accept_all(struct review *r, const char *server)
             return -1;
     if (!al_args_has(&r->app->args, AL_FLAG_YES))
         al_buf_clear(&r->reply->text); /* it was shown with the question */
-    al_buf_addf(&r->reply->text, "%zu tool%s of %s taken as %s now\n", r->n, r->n == 1 ? "" : "s", server,
-                r->n == 1 ? "it is" : "they are");
+    al_buf_addf(&r->reply->text, "%zu tool%s of ", r->n, r->n == 1 ? "" : "s");
+    al_say_plain(&r->reply->text, server);
+    al_buf_addf(&r->reply->text, " taken as %s now\n", r->n == 1 ? "it is" : "they are");
     return 0;
+}
+
+static void say_nothing_changed(struct al_buf *out, const char *server)
+{
+    al_buf_adds(out, "nothing of ");
+    al_say_plain(out, server);
+    al_buf_adds(out, " has changed since its tools were first used\n");
 }
 
 int al_cmd_mcp_review(struct al_app *app, struct al_reply *reply)
@@ -197,7 +211,7 @@ int al_cmd_mcp_review(struct al_app *app, struct al_reply *reply)
     al_jw_end(&r.w);
     int result = n;
     if (n == 0 && r.n == 0)
-        al_buf_addf(&reply->text, "nothing of %s has changed since its tools were first used\n", server);
+        say_nothing_changed(&reply->text, server);
     else if (n == 0)
         result = accept_all(&r, server);
     al_jw_kbool(&r.w, "accepted", result == 0 && r.n > 0);

@@ -1,5 +1,6 @@
 /* What an entry of a server would start or reach, for a person who is asked about it, and in JSON. */
 #include "cli/mcp_common.h"
+#include "cli/run_text.h"
 
 #include "base/text.h"
 
@@ -13,7 +14,14 @@
 
 void al_say_plain(struct al_buf *out, const char *z)
 {
-    al_text_visible(out, al_str_of(z), false);
+    al_text_plain(out, al_str_of(z), false);
+}
+
+void al_say_quoted(struct al_buf *out, const char *z)
+{
+    autobuf struct al_buf word = AL_BUF_INIT(64 << 10);
+    al_shell_quote(&word, al_str_of(z));
+    al_text_plain(out, al_buf_str(&word), false);
 }
 
 /* --- secrets --- */
@@ -153,9 +161,9 @@ static void say_word(struct al_buf *out, struct al_str all, size_t max)
         struct al_jw w;
         al_jw_init(&w, &json);
         al_jw_str(&w, s);
-        al_text_visible(out, al_buf_str(&json), false);
+        al_text_plain(out, al_buf_str(&json), false);
     } else {
-        al_text_visible(out, s, false);
+        al_text_plain(out, s, false);
     }
     say_rest(all, s, out);
 }
@@ -186,7 +194,7 @@ static void say_place(struct al_buf *out, const char *head, const char *z)
 {
     struct al_str all = al_str_of(z), s = al_utf8_head(all, MAX_PLACE);
     al_buf_adds(out, head);
-    al_text_visible(out, s, false);
+    al_text_plain(out, s, false);
     say_rest(all, s, out);
     al_buf_addc(out, '\n');
 }
@@ -245,7 +253,7 @@ static void say_names(struct al_buf *out, const char *head, char **list, char se
         if (separator == '=' && decides_what_runs(name))
             continue;
         al_buf_adds(out, n++ ? ", " : head);
-        al_text_visible(out, name, false);
+        al_text_plain(out, name, false);
         al_server_variables(list[i], &variables);
         if (variables.n)
             al_buf_addf(out, " (from %.*s)", AL_FMT(al_buf_str(&variables)));
@@ -263,7 +271,7 @@ static void say_deciding(struct al_buf *out, char **env)
             continue;
         masked_value(env[i], &value);
         al_buf_adds(out, "    ! sets   ");
-        al_text_visible(out, name, false);
+        al_text_plain(out, name, false);
         al_buf_addc(out, '=');
         say_word(out, al_buf_str(&value), MAX_WORD);
         al_buf_adds(out, "  (it decides what runs)\n");

@@ -48,7 +48,7 @@ static void print_text(const struct printer *p, struct al_str s)
     struct al_jw w;
     al_jw_init(&w, &json);
     al_jw_str(&w, s);
-    al_text_visible(p->out, al_buf_str(&json), false);
+    al_text_plain(p->out, al_buf_str(&json), false);
 }
 
 static void print_scalar(const struct printer *p, const struct al_json *v, bool secret)
@@ -60,7 +60,7 @@ static void print_scalar(const struct printer *p, const struct al_json *v, bool 
         al_mask_secrets(v->str, false, &masked);
         print_text(p, al_buf_str(&masked));
     } else {
-        al_text_visible(p->out, v->raw, false);
+        al_text_plain(p->out, v->raw, false);
     }
 }
 

@@ -30,7 +30,7 @@ static void note(struct foreign *f, struct al_str name, struct al_str what)
 {
     if (!f->notices)
         return;
-    al_text_visible(f->notices, al_utf8_cut(name, 80), false);
+    al_text_plain(f->notices, al_utf8_cut(name, 80), false);
     al_buf_addf(f->notices, ": %.*s\n", AL_FMT(what));
 }
 
@@ -61,7 +61,7 @@ static void cannot_fill(struct foreign *f, struct al_str expr)
     if (f->what.n)
         return;
     al_buf_adds(&f->what, "only its own client can fill in ");
-    al_text_visible(&f->what, al_utf8_cut(expr, 80), false);
+    al_text_plain(&f->what, al_utf8_cut(expr, 80), false);
     al_buf_adds(&f->what, "; write ${VARIABLE} there, and set that variable");
 }
 
@@ -339,7 +339,7 @@ static enum kind kind_of(struct foreign *f, const struct al_json *obj, struct al
         if (al_str_is(type, http[i]))
             return KIND_HTTP;
     al_buf_adds(&f->what, "its type ");
-    al_text_visible(&f->what, al_utf8_cut(type, 40), false);
+    al_text_plain(&f->what, al_utf8_cut(type, 40), false);
     al_buf_adds(&f->what, " is none that can be reached from here");
     return KIND_UNKNOWN;
 }

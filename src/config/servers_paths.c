@@ -80,12 +80,12 @@ static void refuse(struct rooting *r, const char *part, const char *path)
     if (r->what.n)
         return;
     al_buf_addf(&r->what, "its %s ", part);
-    al_text_visible(&r->what, al_utf8_cut(al_str_of(path), 200), false);
+    al_text_plain(&r->what, al_utf8_cut(al_str_of(path), 200), false);
     if (r->user_scope) {
         al_buf_adds(&r->what, " counts from the folder that its client is opened in");
     } else {
         al_buf_adds(&r->what, " is not there, seen from ");
-        al_text_visible(&r->what, al_str_of(r->places[0]), false);
+        al_text_plain(&r->what, al_str_of(r->places[0]), false);
     }
     al_buf_adds(&r->what, "; write it with its whole path");
 }
@@ -201,7 +201,7 @@ void al_servers_root(struct al_servers *s, size_t first, const char *file, bool 
             root(&r, entry);
         if (al_buf_failed(&r.what) || r.what.n) {
             if (notices) {
-                al_text_visible(notices, al_utf8_cut(al_str_of(entry->name), 80), false);
+                al_text_plain(notices, al_utf8_cut(al_str_of(entry->name), 80), false);
                 al_buf_addf(notices, ": %.*s\n", AL_FMT(al_buf_str(&r.what)));
             }
             al_server_fini(entry);

@@ -107,7 +107,7 @@ static void add_quoted(struct al_buf *out, struct al_str text)
 static bool add_name(struct al_buf *out, const char *name, bool pattern)
 {
     autobuf struct al_buf seen = AL_BUF_INIT(4096), exact = AL_BUF_INIT(4096);
-    al_text_visible(&seen, al_str_of(name), false);
+    al_text_plain(&seen, al_str_of(name), false);
     if (al_buf_failed(&seen) || !al_str_is(al_buf_str(&seen), name))
         return false;
     if (pattern)

@@ -51,6 +51,20 @@ static void check_server(const struct al_server *s)
     al_buf_free(&out);
 }
 
+/* Nothing stays that would be looked for where the server happens to start. */
+static void check_rooted(struct al_servers *s)
+{
+    struct al_buf notices = AL_BUF_INIT(MAX);
+    al_servers_root(s, 0, "/nonexistent/.vscode/mcp.json", s->n % 2, &notices);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct al_server *v = &s->v[i];
+        must(v->http || v->command[0] == '/' || !strchr(v->command, '/') ||
+             strncmp(v->command, "${", 2) == 0 || (v->cwd && v->cwd[0] == '$'));
+        must(!v->cwd || v->cwd[0] == '/' || strncmp(v->cwd, "${", 2) == 0);
+    }
+    al_buf_free(&notices);
+}
+
 static void check_read(struct al_str text, enum al_servers_shape shape)
 {
     struct al_servers s = {0};
@@ -60,6 +74,8 @@ static void check_read(struct al_str text, enum al_servers_shape shape)
         must(err.code == AL_CONFIG_INVALID);
     for (size_t i = 0; i < s.n && i < 4; i++)
         check_server(&s.v[i]);
+    if (shape != AL_SERVERS_OURS)
+        check_rooted(&s);
     al_servers_free(&s);
     al_buf_free(&notices);
 }

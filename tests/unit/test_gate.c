@@ -196,6 +196,10 @@ static void a_hint_can_be_pasted_whatever_a_tool_is_called(void **state)
     assert_non_null(strstr(err.hint, "alisio mcp allow 'two [2]' 'get_\\*'`, or"));
     assert_non_null(strstr(err.hint, "'--allow-mcp=two [2].get_\\*'"));
     q.server = "s";
+    q.server_tool = "a\xe2\x80\x8b"
+                    "b"; /* a space of no width */
+    assert_int_equal(al_gate_decide(&p, &q, "mcp_s_x", &err), -1);
+    assert_non_null(strstr(err.hint, "alisio mcp allow SERVER 'PATTERN'"));
     q.server_tool = "a\nb";
     assert_int_equal(al_gate_decide(&p, &q, "mcp_s_x", &err), -1);
     assert_non_null(strstr(err.hint, "alisio mcp allow SERVER 'PATTERN'"));
