@@ -127,7 +127,7 @@ struct words {
     struct near *near;
 };
 
-/* What is found by the words of the name comes after what is spelt nearly so. */
+/* Where nothing is spelt nearly so, the words of the name may find it. */
 static bool offer_by_words(void *ud, const struct al_tool *tool)
 {
     struct words *w = ud;
@@ -149,7 +149,7 @@ void al_registry_close_names(const struct al_core *core, struct al_str name, boo
         if (source && source->names_json)
             offer_sources(core, wanted, &near);
     }
-    if (source && source->each && near.n < AL_CLOSE_NAMES && wanted.n <= CLOSE_QUERY_MAX && wanted.n > 0)
+    if (source && source->each && near.n == 0 && wanted.n <= CLOSE_QUERY_MAX && wanted.n > 0)
         source->each(core->source_ud, wanted, AL_CLOSE_NAMES, offer_by_words, &words);
     for (size_t i = 0; i < near.n; i++)
         al_buf_addf(out, "%s%s", i ? ", " : "did you mean ", near.of[i].name);
