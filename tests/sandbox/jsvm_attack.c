@@ -572,7 +572,7 @@ static void only_what_a_script_can_come_to_is_believed(void **state)
         {"end \"INTERNAL\"", AL_ENGINE_CRASHED},
         {"end [{\"code\":\"INTERNAL\"}]", AL_ENGINE_CRASHED},
         {"end {\"code\":\"INTERNAL\"}", AL_SCRIPT_ERROR},
-        {"end {\"code\":\"BUSY\"}", AL_SCRIPT_ERROR},
+        {"end {\"code\":\"BUSY\"}", AL_BUSY},
         {"end {\"code\":\"STATE_CONFLICT\"}", AL_SCRIPT_ERROR},
         {"end {\"code\":\"STATE_TOO_NEW\"}", AL_SCRIPT_ERROR},
         {"end {\"code\":\"CONFIG_INVALID\"}", AL_SCRIPT_ERROR},
