@@ -53,7 +53,7 @@ static void waited_enough(void *ud)
 static void clock_stop(struct tool_call *t)
 {
     struct al_upstream *s = t->s;
-    if (!t->call->run_id || t->clock || s->listed)
+    if (!t->call->run_id || t->clock || (s->state == AL_UPSTREAM_READY && s->listed))
         return;
     for (size_t i = 0; i < AL_UPSTREAM_N_RUNS; i++)
         if (strcmp(s->waited[i], t->call->run_id) == 0)

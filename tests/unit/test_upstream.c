@@ -20,6 +20,7 @@ struct rig {
     struct al_upstreams *u;
     struct al_upstream *s;
     char *args[MAX_ARGS], *env[MAX_ARGS];
+    const char *run_id; /* NULL: always the same */
     unsigned n_clock_stops, n_clock_goes, n_progress;
     char progress[256];
     unsigned n_notified;
@@ -152,7 +153,7 @@ static void begin(struct outcome *o, const char *tool, const char *args, const c
         .tool = al_str_of(name),
         .args_json = al_str_of(args),
         .origin = AL_ORIGIN_SCRIPT,
-        .run_id = "exec_01JDZ0000000000000000000A1",
+        .run_id = rig.run_id ? rig.run_id : "exec_01JDZ0000000000000000000A1",
         .clock = rig_clock,
         .progress = rig_progress,
         .question = o->question,
@@ -651,6 +652,12 @@ static void one_that_nobody_uses_is_stopped_and_started_again(void **state)
     answers_ok("echo", "{}", "{}");
     wait_state(AL_UPSTREAM_OFF);
     answers_ok("echo", "{}", "{}");
+    assert_int_equal(rig.n_clock_stops, 1); /* a run waits for it once … */
+    wait_state(AL_UPSTREAM_OFF);
+    rig.run_id = "exec_01JDZ0000000000000000000A2";
+    answers_ok("echo", "{}", "{}");
+    assert_int_equal(rig.n_clock_stops, 2); /* … and another run does, too */
+    assert_int_equal(rig.n_clock_goes, 2);
     stop_rig();
     const char *args[] = {"--era=modern", NULL}; /* our own subscription keeps nothing alive */
     start_rig(*state, args, false);
