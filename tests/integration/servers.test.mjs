@@ -534,7 +534,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 });
 `,
   );
-  return { command: node, args: [path], tools: { "*": "allow" }, timeoutMs: 2000 };
+  return { command: node, args: [path], tools: { "*": "allow" }, timeoutMs: readOnlyHint ? 20_000 : 2000 };
 }
 
 test("tools that only read are called at once, others one after the other", () => {
