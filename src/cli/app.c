@@ -298,8 +298,7 @@ static int read_servers_of(struct al_app *app, const char *path, struct al_err *
     autobuf struct al_buf text = AL_BUF_INIT(0), notices = AL_BUF_INIT(1 << 20);
     char real[PATH_MAX];
     size_t first = app->servers.n;
-    enum al_servers_shape shape =
-        al_str_ends(al_str_of(path), ".toml") ? AL_SERVERS_CODEX_TOML : AL_SERVERS_ANY_JSON;
+    enum al_servers_shape shape = al_servers_shape_of(path);
     if (al_app_read_text(path, MAX_SERVERS_FILE, &text, err) < 0 ||
         al_servers_read(al_buf_str(&text), shape, path, &app->servers, &notices, err) < 0)
         return al_wrap(err, "--mcp-config");

@@ -300,6 +300,8 @@ static int take_verb(struct parser *p, struct al_str word)
     }
     al_fail(p->err, AL_INVALID_INPUT, "unknown command: %s %.*s", group->name,
             (int)(word.n > 80 ? 80 : word.n), word.p);
+    if (strcmp(group->name, "mcp") == 0 && al_str_is(word, "add"))
+        return al_hint(p->err, "`alisio mcp import FILE` copies servers from a file like .mcp.json");
     const char *near = al_verb_nearest(group, word);
     if (near)
         return al_hint(p->err, "did you mean `alisio %s %s`?", group->name, near);

@@ -1,11 +1,13 @@
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/mcp_common.h"
 #include "cli/table.h"
 
 #include "base/mem.h"
 #include "config/servers.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char *const layer_names[] = {
     [AL_LAYER_DEFAULT] = "default", [AL_LAYER_USER] = "user", [AL_LAYER_PROJECT] = "project",
@@ -37,6 +39,76 @@ static void server_names(struct al_app *app, struct al_table *t, struct al_jw *w
     al_table_add(t, "mcp.servers");
     al_table_add_str(t, al_buf_str(&names));
     al_table_addf(t, "user %.400s", app->user_file);
+}
+
+/* "NAME=value" with the separator, without the value. */
+static void hide_values(char **list, const char *separator)
+{
+    for (size_t i = 0; list && list[i]; i++) {
+        struct al_buf b = AL_BUF_INIT(1 << 20);
+        const char *at = strstr(list[i], separator);
+        al_buf_add(&b, list[i], (size_t)(at - list[i]));
+        al_buf_addf(&b, "%s" AL_NOT_SHOWN, separator);
+        free(list[i]);
+        list[i] = al_buf_take(&b);
+    }
+}
+
+static void mask(char **text, bool word)
+{
+    struct al_buf b = AL_BUF_INIT(1 << 20);
+    al_mask_secrets(al_str_of(*text), word, &b);
+    free(*text);
+    *text = al_buf_take(&b);
+}
+
+/* As they stand in the file, without what may be secret in them. */
+static int servers_json(struct al_app *app, struct al_buf *out, struct al_err *err)
+{
+    const struct al_servers *own = al_config_servers(app->config);
+    struct al_servers shown = {0};
+    struct al_jw w;
+    int r = 0;
+    al_jw_init(&w, out);
+    al_jw_obj(&w);
+    for (size_t i = 0; r == 0 && i < own->n; i++) {
+        r = al_servers_add(&shown, &own->v[i], err);
+        if (r < 0)
+            break;
+        struct al_server *s = &shown.v[i];
+        hide_values(s->env, "=");
+        hide_values(s->headers, ": ");
+        if (s->url)
+            mask(&s->url, false);
+        for (size_t k = 0; s->args && s->args[k]; k++)
+            mask(&s->args[k], true);
+        al_jw_key(&w, s->name);
+        al_server_write(&w, s);
+    }
+    al_jw_end(&w);
+    al_servers_free(&shown);
+    return r;
+}
+
+static int get_servers(struct al_app *app, struct al_reply *reply)
+{
+    autobuf struct al_buf value = AL_BUF_INIT(4u << 20);
+    autoarena struct al_arena arena = AL_ARENA_INIT(32u << 20);
+    const struct al_json *v;
+    struct al_jw w;
+    if (al_app_config(app, &reply->err) < 0 || servers_json(app, &value, &reply->err) < 0 ||
+        al_json_parse(&arena, al_buf_str(&value), &v, &reply->err) < 0)
+        return -1;
+    al_say_json(app, &reply->text, v);
+    al_buf_addc(&reply->text, '\n');
+    al_jw_init(&w, &reply->structured);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "key", "mcp.servers");
+    al_jw_kraw(&w, "value", al_buf_str(&value));
+    al_jw_kstrz(&w, "from", "user");
+    al_jw_kstrz(&w, "origin", app->user_file);
+    al_jw_end(&w);
+    return 0;
 }
 
 static void option_json(const struct al_app *app, enum al_opt o, struct al_jw *w)
@@ -89,6 +161,8 @@ int al_cmd_config_get(struct al_app *app, struct al_reply *reply)
 {
     enum al_opt o;
     struct al_jw w;
+    if (strcmp(app->args.pos[0], "mcp.servers") == 0)
+        return get_servers(app, reply);
     if (al_opt_find(al_str_of(app->args.pos[0]), &o, &reply->err) < 0 || al_app_config(app, &reply->err) < 0)
         return -1;
     autobuf struct al_buf value = AL_BUF_INIT(1 << 20);

@@ -322,11 +322,6 @@ int al_say_servers(struct al_app *app, struct al_buf *out, struct al_jw *w, stru
 
 /* --- imports --- */
 
-enum al_servers_shape al_servers_shape_of(const char *path)
-{
-    return al_str_ends(al_str_of(path), ".toml") ? AL_SERVERS_CODEX_TOML : AL_SERVERS_ANY_JSON;
-}
-
 enum al_import_state al_import_state(const struct al_server *s)
 {
     if (!s->imported_file)

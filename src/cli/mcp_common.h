@@ -38,6 +38,9 @@ void al_tell(struct al_app *app, struct al_str text);
 /* A configured server (al_app_servers), or NOT_FOUND with the nearest. */
 const struct al_server *al_mcp_server(struct al_app *app, const char *name, struct al_err *err);
 
+/* That none is configured, and how to get some. */
+void al_say_no_server(struct al_buf *out);
+
 /* One server's catalogue being fetched. */
 struct al_fetch {
     struct al_upstream *s;
@@ -88,7 +91,6 @@ enum al_import_state {
     AL_IMPORT_GONE, /* the file, or the entry in it */
 };
 enum al_import_state al_import_state(const struct al_server *s);
-enum al_servers_shape al_servers_shape_of(const char *path);
 
 /* Lines of two texts with "- ", "+ " and "  " before them, and what is far from any change left out. */
 void al_diff_lines(struct al_app *app, struct al_str old, struct al_str new, struct al_buf *out);

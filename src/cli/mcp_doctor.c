@@ -190,7 +190,7 @@ int al_cmd_mcp_doctor(struct al_app *app, struct al_reply *reply)
     al_jw_kint(&d.w, "failed", (int64_t)d.failed);
     al_jw_end(&d.w);
     if (d.n == 0)
-        al_buf_adds(&reply->text, "no MCP server is configured\n");
+        al_say_no_server(&reply->text);
     if (d.failed) {
         al_fail(&reply->err, AL_UPSTREAM_UNAVAILABLE, "%zu of %zu server%s %s not work: %.*s", d.failed, d.n,
                 d.n == 1 ? "" : "s", d.failed == 1 ? "does" : "do", (int)(d.names.n > 500 ? 500 : d.names.n),

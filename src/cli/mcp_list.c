@@ -80,7 +80,7 @@ static int list_one(struct al_app *app, struct listing *l, const struct al_serve
     al_table_addf(&l->table, known ? "%zu" : "", c.tools);
     al_table_add_str(&l->table, al_buf_str(&policy));
     al_table_add_str(&l->table, al_buf_str(&state));
-    al_table_add(&l->table, s->origin);
+    al_table_add(&l->table, s->imported_file ? s->imported_file : s->origin);
     enum al_import_state import = al_import_state(s);
     if (import_text(import)) {
         al_buf_adds(&reply->note, "note: the entry ");
@@ -122,6 +122,12 @@ static int list_one(struct al_app *app, struct listing *l, const struct al_serve
     return 0;
 }
 
+void al_say_no_server(struct al_buf *out)
+{
+    al_buf_adds(out, "no MCP server is configured; `alisio setup CLIENT` takes those of a client over, "
+                     "`alisio mcp import FILE` those of a file\n");
+}
+
 int al_cmd_mcp_list(struct al_app *app, struct al_reply *reply)
 {
     static const char *const heads[] = {"SERVER", "TRANSPORT", "TOOLS", "POLICY", "CATALOGUE", "FROM", NULL};
@@ -142,9 +148,7 @@ int al_cmd_mcp_list(struct al_app *app, struct al_reply *reply)
     al_jw_end(&l.w);
     al_jw_end(&l.w);
     if (app->servers.n == 0)
-        al_buf_adds(&reply->text,
-                    "no MCP server is configured; `alisio setup CLIENT` takes those of a client over, "
-                    "`alisio mcp import FILE` those of a file\n");
+        al_say_no_server(&reply->text);
     al_table_print(app, &l.table, &reply->text);
     al_table_free(&l.table);
     return r;
@@ -292,7 +296,9 @@ int al_cmd_mcp_tools(struct al_app *app, struct al_reply *reply)
     }
     al_jw_end(&l.w);
     al_jw_end(&l.w);
-    if (l.n == 0)
+    if (app->servers.n == 0)
+        al_say_no_server(&reply->text);
+    else if (l.n == 0)
         al_buf_adds(&reply->text, "no tool is known\n");
     al_table_print(app, &l.table, &reply->text);
     al_table_free(&l.table);

@@ -90,7 +90,8 @@ const struct al_client al_client_table[] = {
     {"cursor", "Cursor", "mcpServers", .project_file = ".cursor/mcp.json", .find = find_cursor},
     {"vscode", "VS Code", "servers", .typed = true, .project_file = ".vscode/mcp.json", .find = find_vscode},
     {"opencode", "opencode", "mcp", .opencode = true, .project_file = "opencode.json", .find = find_opencode},
-    {"gemini", "Gemini CLI", "mcpServers", .project_file = ".gemini/settings.json", .find = find_gemini},
+    {"gemini", "Gemini CLI", "mcpServers", .gemini = true, .project_file = ".gemini/settings.json",
+     .find = find_gemini},
 };
 const size_t al_n_clients = sizeof al_client_table / sizeof *al_client_table;
 
@@ -168,7 +169,8 @@ int al_client_read(const struct al_client *c, struct al_str text, const char *sh
     al_buf_addf(&one, "{\"%s\":", c->container);
     al_buf_add_str(&one, servers->raw);
     al_buf_addc(&one, '}');
-    return al_servers_read(al_buf_str(&one), AL_SERVERS_ANY_JSON, shown, ret, notices, err);
+    return al_servers_read(al_buf_str(&one), c->gemini ? AL_SERVERS_GEMINI : AL_SERVERS_ANY_JSON, shown, ret,
+                           notices, err);
 }
 
 int al_client_edit(const struct al_client *c, struct al_str text, const struct al_str *remove,

@@ -15,6 +15,7 @@ struct al_client {
     bool toml;
     bool typed;   /* its entries carry "type": "stdio" */
     bool opencode; /* its entries are of opencode's form */
+    bool gemini;   /* its texts have Gemini's variables */
     const char *project_file; /* of a workspace: another scope, which is only named */
     /* Its configuration file, malloc'ed; the first that is there, else where it would be. */
     char *(*find)(void);

@@ -138,13 +138,7 @@ static const struct al_tool *find_tool(struct al_app *app, struct al_arena *aren
         al_hint(err, "leave --read-only out");
         return NULL;
     }
-    autobuf struct al_buf near = AL_BUF_INIT(1024);
-    al_core_close_names(app->core, al_str_of(name), &near);
-    al_fail(err, AL_TOOL_NOT_FOUND, "there is no tool %.130s", name);
-    if (near.n)
-        al_hint(err, "%.*s", AL_FMT(al_buf_str(&near)));
-    else
-        al_hint(err, "`alisio tool list` shows the tools");
+    (void)al_core_tool_not_found(app->core, al_str_of(name), AL_ORIGIN_CLI, err);
     return NULL;
 }
 

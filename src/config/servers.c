@@ -101,6 +101,9 @@ static char **dup_list(char **list)
 
 void al_server_add_rule(struct al_server *s, const char *pattern, enum al_tool_policy policy)
 {
+    for (size_t i = 0; i < s->n_rules; i++)
+        if (strcmp(s->rules[i].pattern, pattern) == 0)
+            return;
     if (s->n_rules == AL_SERVER_RULES_MAX)
         return;
     s->rules = al_xrealloc(s->rules, (s->n_rules + 1) * sizeof *s->rules);
@@ -298,8 +301,8 @@ static int read_ours(struct al_str text, const char *origin, struct al_servers *
                    AL_FMT(al_buf_str(&what)));
 }
 
-static int read_json(struct al_str text, const char *origin, struct al_servers *add_to,
-                     struct al_buf *notices, struct al_err *err)
+static int read_json(struct al_str text, enum al_servers_shape shape, const char *origin,
+                     struct al_servers *add_to, struct al_buf *notices, struct al_err *err)
 {
     autoarena struct al_arena a = AL_ARENA_INIT(AL_SERVERS_MAX_ARENA);
     autobuf struct al_buf plain = AL_BUF_INIT(AL_SERVERS_MAX_FILE);
@@ -310,7 +313,7 @@ static int read_json(struct al_str text, const char *origin, struct al_servers *
         return broken(origin, why.msg, err);
     if (root->type != AL_JSON_OBJECT)
         return broken(origin, "line 1: it must be a JSON object", err);
-    return al_servers_read_foreign(root, false, origin, add_to, notices, err);
+    return al_servers_read_foreign(root, shape, origin, add_to, notices, err);
 }
 
 static int read_toml(struct al_str text, const char *origin, struct al_servers *add_to,
@@ -321,7 +324,15 @@ static int read_toml(struct al_str text, const char *origin, struct al_servers *
     struct al_err why;
     if (al_toml_read(&a, text, "mcp_servers", &root, NULL, &why) < 0)
         return broken(origin, why.msg, err);
-    return al_servers_read_foreign(root, true, origin, add_to, notices, err);
+    return al_servers_read_foreign(root, AL_SERVERS_CODEX_TOML, origin, add_to, notices, err);
+}
+
+enum al_servers_shape al_servers_shape_of(const char *path)
+{
+    struct al_str s = al_str_of(path);
+    return al_str_ends(s, ".toml")                   ? AL_SERVERS_CODEX_TOML
+           : al_str_ends(s, ".gemini/settings.json") ? AL_SERVERS_GEMINI
+                                                     : AL_SERVERS_ANY_JSON;
 }
 
 int al_servers_read(struct al_str text, enum al_servers_shape shape, const char *origin,
@@ -334,7 +345,8 @@ int al_servers_read(struct al_str text, enum al_servers_shape shape, const char 
     case AL_SERVERS_OURS:
         return read_ours(text, origin, add_to, err);
     case AL_SERVERS_ANY_JSON:
-        return al_str_trim(text).n ? read_json(text, origin, add_to, notices, err) : 0;
+    case AL_SERVERS_GEMINI:
+        return al_str_trim(text).n ? read_json(text, shape, origin, add_to, notices, err) : 0;
     case AL_SERVERS_CODEX_TOML:
         return read_toml(text, origin, add_to, notices, err);
     }

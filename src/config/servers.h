@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/ident.h"
+#include "base/json.h"
 
 #include <stdint.h>
 
@@ -58,15 +59,19 @@ void al_servers_free(struct al_servers *s);
 const struct al_server *al_servers_find(const struct al_servers *s, struct al_str name);
 /* Appends a copy; CONFIG_INVALID when the name is there already or there are too many. */
 int al_servers_add(struct al_servers *s, const struct al_server *server, struct al_err *err) AL_MUST_CHECK;
-void al_server_add_rule(struct al_server *s, const char *pattern, enum al_tool_policy policy); /* the last */
+/* The last. A pattern that is there already stays as it is, since the first match wins. */
+void al_server_add_rule(struct al_server *s, const char *pattern, enum al_tool_policy policy);
 /* The pattern that matches this tool and no other: * ? [ ] \ and , have a backslash before them. */
 void al_server_exact_pattern(struct al_str tool, struct al_buf *out);
 
 enum al_servers_shape {
     AL_SERVERS_OURS,        /* {"mcp":{"servers":{…}}}: strict, CONFIG_INVALID with file, line and nearest key */
     AL_SERVERS_ANY_JSON,    /* JSON or JSONC of another client; which one is seen from its members */
+    AL_SERVERS_GEMINI,      /* JSON, in which $NAME and ${NAME} anywhere in a text are variables */
     AL_SERVERS_CODEX_TOML,
 };
+/* Of another client's file, by its path. */
+enum al_servers_shape al_servers_shape_of(const char *path);
 /*
  * Appends the servers of a file's text. Foreign files: members that we do not know are left alone; an entry that cannot
  * be used (no command and no url, a wrong type) is left out and told in notices (may be NULL), "NAME: what", one a line.
@@ -96,14 +101,19 @@ int al_server_expand(const char *text, struct al_buf *out, struct al_err *err) A
 /* The names of variables in a text, each once, appended as "A, B". */
 void al_server_variables(const char *text, struct al_buf *out);
 
+/* An entry as it stands in our config.json: an object. */
+void al_server_write(struct al_jw *w, const struct al_server *s);
+
 /*
  * Edits of our config.json, as bytes: what else is in it stays as it is. put adds or replaces a server (with its
- * rules); remove takes it out; rule puts {pattern: policy} first among its rules (and takes the same pattern out
- * elsewhere). NOT_FOUND when there is no such server.
+ * rules); remove takes it out; switch makes it disabled or not; rule puts {pattern: policy} first among its rules (and
+ * takes the same pattern out elsewhere). NOT_FOUND when there is no such server.
  */
 int al_servers_edit_put(struct al_str old, const struct al_server *server, struct al_buf *out,
                         struct al_err *err) AL_MUST_CHECK;
 int al_servers_edit_remove(struct al_str old, struct al_str name, struct al_buf *out, struct al_err *err) AL_MUST_CHECK;
+int al_servers_edit_switch(struct al_str old, struct al_str name, bool disabled, struct al_buf *out,
+                           struct al_err *err) AL_MUST_CHECK;
 int al_servers_edit_rule(struct al_str old, struct al_str name, const char *pattern, enum al_tool_policy policy,
                          struct al_buf *out, struct al_err *err) AL_MUST_CHECK;
 

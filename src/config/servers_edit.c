@@ -40,7 +40,7 @@ static void write_rules(struct al_jw *w, const struct al_server_rule *rules, siz
     al_jw_end(w);
 }
 
-static void write_server(struct al_jw *w, const struct al_server *s)
+void al_server_write(struct al_jw *w, const struct al_server *s)
 {
     struct al_server standard;
     al_server_init(&standard, AL_STR(""), "");
@@ -110,7 +110,7 @@ int al_servers_edit_put(struct al_str old, const struct al_server *server, struc
     autobuf struct al_buf value = AL_BUF_INIT(AL_CONFIG_MAX_FILE);
     struct al_jw w;
     al_jw_init(&w, &value);
-    write_server(&w, server);
+    al_server_write(&w, server);
     if (al_buf_failed(&value))
         return al_fail(err, AL_CONFIG_INVALID, "%s would be larger than 1 MiB", shown);
     struct al_text_edit e = {.steps = {AL_STR("mcp"), AL_STR("servers")},
@@ -128,6 +128,25 @@ int al_servers_edit_remove(struct al_str old, struct al_str name, struct al_buf 
         .steps = {AL_STR("mcp"), AL_STR("servers")}, .n_steps = 2, .remove = &name, .n_remove = 1};
     int r = read_now(old, name, &servers, &s, err);
     al_servers_free(&servers);
+    return r < 0 ? r : apply(old, &e, out, err);
+}
+
+int al_servers_edit_switch(struct al_str old, struct al_str name, bool disabled, struct al_buf *out,
+                           struct al_err *err)
+{
+    static const struct al_str key = {"disabled", 8};
+    struct al_servers servers = {0};
+    const struct al_server *s;
+    struct al_text_edit e = {.steps = {AL_STR("mcp"), AL_STR("servers"), name}, .n_steps = 3};
+    int r = read_now(old, name, &servers, &s, err);
+    al_servers_free(&servers);
+    if (disabled) {
+        e.put_name = key;
+        e.put_value = AL_STR("true");
+    } else {
+        e.remove = &key;
+        e.n_remove = 1;
+    }
     return r < 0 ? r : apply(old, &e, out, err);
 }
 

@@ -12,6 +12,7 @@
 
 enum dialect {
     DIALECT_MCP_SERVERS, /* mcpServers, and VS Code's servers */
+    DIALECT_GEMINI,
     DIALECT_OPENCODE,
     DIALECT_CODEX,
 };
@@ -94,6 +95,19 @@ static size_t editor_variable(struct foreign *f, const char *z, struct al_buf *o
     return len;
 }
 
+/* $NAME of Gemini, anywhere in a text; ${NAME} is the same with us. */
+static size_t gemini_variable(const char *z, struct al_buf *out)
+{
+    static const char chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+    struct al_str name = {z + 1, strspn(z + 1, chars)};
+    if (!is_name(name)) {
+        al_buf_addc(out, *z);
+        return 1;
+    }
+    al_buf_addf(out, "${%.*s}", AL_FMT(name));
+    return name.n + 1;
+}
+
 /* {env:NAME} and {file:…} of opencode. */
 static size_t opencode_variable(struct foreign *f, const char *z, struct al_buf *out)
 {
@@ -117,6 +131,8 @@ static void translate(struct foreign *f, char **text)
         bool dollar = z[0] == '$' && z[1] == '{';
         if (dollar && f->dialect == DIALECT_MCP_SERVERS) {
             z += editor_variable(f, z, &out);
+        } else if (*z == '$' && f->dialect == DIALECT_GEMINI) {
+            z += gemini_variable(z, &out);
         } else if (dollar) {
             al_buf_adds(&out, "$${"); /* theirs is no variable there, and ours must be none */
             z += 2;
@@ -132,7 +148,8 @@ static void translate(struct foreign *f, char **text)
         *text = al_xstrdup("");
 }
 
-/* The value of "NAME=value" (from: behind "=" or ": ") may be $OTHER as a whole, as Gemini writes it. */
+/* The value of "NAME=value" (from: behind "=" or ": ") may be $OTHER as a whole, as in files of Gemini that
+ * have another name. */
 static void translate_pair(struct foreign *f, char **pair, const char *separator)
 {
     char *at = strstr(*pair, separator);
@@ -219,7 +236,7 @@ static void set_ms(uint64_t *ms, const struct al_json *v, int64_t unit, int64_t 
 
 static void set_limits(struct al_server *s, const struct al_json *obj, enum dialect dialect)
 {
-    if (dialect == DIALECT_MCP_SERVERS)
+    if (dialect == DIALECT_MCP_SERVERS || dialect == DIALECT_GEMINI)
         set_ms(&s->timeout_ms, al_json_get(obj, "timeout"), 1, 3600000);
     else if (dialect == DIALECT_OPENCODE)
         set_ms(&s->start_timeout_ms, al_json_get(obj, "timeout"), 1, 600000);
@@ -443,19 +460,23 @@ static int read_projects(struct foreign *f, const struct al_json *root, struct a
     return 0;
 }
 
-int al_servers_read_foreign(const struct al_json *root, bool toml, const char *origin,
+int al_servers_read_foreign(const struct al_json *root, enum al_servers_shape shape, const char *origin,
                             struct al_servers *add_to, struct al_buf *notices, struct al_err *err)
 {
     struct foreign f = {.origin = origin,
                         .add_to = add_to,
                         .notices = notices,
-                        .dialect = toml ? DIALECT_CODEX : DIALECT_MCP_SERVERS,
+                        .dialect = shape == AL_SERVERS_CODEX_TOML ? DIALECT_CODEX
+                                   : shape == AL_SERVERS_GEMINI   ? DIALECT_GEMINI
+                                                                  : DIALECT_MCP_SERVERS,
                         .what = AL_BUF_INIT(1024)};
     const struct al_json *mcp = al_json_get(root, "mcp"), *nested = al_json_get(mcp, "servers");
     bool is_nested = nested && nested->type == AL_JSON_OBJECT && !al_json_get(nested, "type");
     int r;
-    if (toml) {
-        r = read_members(&f, al_json_get(root, "mcp_servers"), NULL, err);
+    /* What else Gemini has under mcp are no servers. */
+    if (f.dialect != DIALECT_MCP_SERVERS) {
+        const char *key = f.dialect == DIALECT_CODEX ? "mcp_servers" : "mcpServers";
+        r = read_members(&f, al_json_get(root, key), NULL, err);
         al_buf_free(&f.what);
         return r;
     }

@@ -37,7 +37,7 @@ int al_servers_take(struct al_servers *s, struct al_server *entry, struct al_err
 /* {"servers": {…}} at the name mcp of our own file: strict. *ret_at is then the member that is wrong. */
 int al_servers_read_ours(const struct al_json *mcp, const char *origin, struct al_servers *add_to,
                          const struct al_json **ret_at, struct al_buf *ret_what) AL_MUST_CHECK;
-int al_servers_read_foreign(const struct al_json *root, bool toml, const char *origin,
+int al_servers_read_foreign(const struct al_json *root, enum al_servers_shape shape, const char *origin,
                             struct al_servers *add_to, struct al_buf *notices,
                             struct al_err *err) AL_MUST_CHECK;
 

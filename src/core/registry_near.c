@@ -255,3 +255,9 @@ int al_registry_not_found(const struct al_core *core, struct al_str name, enum a
     return al_hint(err, "%.*s%s%s", AL_FMT(al_buf_str(&close)), close.n > 0 ? " " : "",
                    where_to_look(origin));
 }
+
+int al_core_tool_not_found(const struct al_core *core, struct al_str name, enum al_origin origin,
+                           struct al_err *err)
+{
+    return al_registry_not_found(core, name, origin, err);
+}

@@ -215,6 +215,9 @@ const struct al_tool *al_core_tool_at(const struct al_core *core, size_t i); /* 
 bool al_core_tool_registered(const struct al_core *core, const struct al_tool *tool);
 /* Up to 3 close names into err's hint style text: "did you mean a, b?" ; empty when none. */
 void al_core_close_names(const struct al_core *core, struct al_str name, struct al_buf *out);
+/* TOOL_NOT_FOUND with what is near, or with what is wrong with the server that it names. Returns -1. */
+int al_core_tool_not_found(const struct al_core *core, struct al_str name, enum al_origin origin,
+                           struct al_err *err);
 /* A TypeScript declaration of a tool: "read_file(args: {path: string; startLine?: number}): Promise<{…}>". */
 void al_tool_signature(const struct al_tool *tool, struct al_buf *out);
 /* tools.list(query) and tools.describe(name), for scripts, the CLI and the guide; JSON appended. */

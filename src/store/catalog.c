@@ -209,6 +209,23 @@ int al_catalog_remove(struct al_store *s, const char *server, struct al_err *err
 
 /* --- pins --- */
 
+static int forget_in_tx(struct al_store *s, const char *server, struct al_err *err)
+{
+    struct al_stmt *q;
+    if (remove_in_tx(s, server, err) < 0 ||
+        al_db_prepare(s->db, "DELETE FROM catalog_pins WHERE server=?1", &q, err) < 0)
+        return -1;
+    al_bind_textz(q, 1, server);
+    return al_store_write(s, q, err);
+}
+
+int al_catalog_forget(struct al_store *s, const char *server, struct al_err *err)
+{
+    if (al_store_begin(s, err) < 0)
+        return -1;
+    return al_store_finish(s, forget_in_tx(s, server, err), err);
+}
+
 static int write_pin(struct al_store *s, const struct al_catalog_tool *t, bool replace, struct al_err *err)
 {
     autobuf struct al_buf definition = AL_BUF_INIT(MAX_DEFINITION);

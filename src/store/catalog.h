@@ -50,6 +50,8 @@ struct al_catalog_put_result {
 int al_catalog_put(const char *db_path, const struct al_catalog_server *server, struct al_str tools_json,
                    struct al_catalog_put_result *ret, struct al_err *err) AL_MUST_CHECK; /* any thread */
 int al_catalog_remove(struct al_store *s, const char *server, struct al_err *err) AL_MUST_CHECK; /* pins stay */
+/* And its pins. */
+int al_catalog_forget(struct al_store *s, const char *server, struct al_err *err) AL_MUST_CHECK;
 
 /* NOT_FOUND: never fetched. Strings live in the arena. */
 int al_catalog_server(struct al_store *s, const char *name, struct al_arena *a, struct al_catalog_server *ret,

@@ -120,6 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     check_plain(text);
     check_read(text, AL_SERVERS_ANY_JSON);
+    check_read(text, AL_SERVERS_GEMINI);
     check_read(text, AL_SERVERS_CODEX_TOML);
     check_read(text, AL_SERVERS_OURS);
     check_edit(text, al_text_edit_json, "mcpServers", AL_SERVERS_ANY_JSON);

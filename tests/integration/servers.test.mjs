@@ -175,6 +175,49 @@ test("a project names no servers", () => {
   home.remove();
 });
 
+test("a server is switched off and on, and taken out, and nothing of it is left", () => {
+  const s = { command: node, args: [simple, "https://u:p4ss@h.example/"], env: { SIMPLE_NAME: "s3cret" } };
+  const home = place({ good: s, other: { command: "x" } });
+  run(home, ["mcp", "allow", "good", "echo"]);
+  assert.equal(run(home, ["mcp", "tools", "good"]).status, 0);
+  assert.equal(run(home, ["tool", "call", "good.echo", '{"text":"a"}']).status, 0);
+  assert.match(run(home, ["mcp", "disable", "good"]).stdout, /^good is now off\n/);
+  assert.equal(home.read().mcp.servers.good.disabled, true);
+  assert.match(run(home, ["mcp", "list"]).stdout, /\ngood .* switched off /);
+  assert.match(run(home, ["mcp", "disable", "good"]).stdout, /already off/);
+  assert.match(run(home, ["mcp", "enable", "good"]).stdout, /^good is now on\n/);
+  assert.equal("disabled" in home.read().mcp.servers.good, false);
+  const shown = run(home, ["config", "get", "mcp.servers"]).stdout;
+  assert.deepEqual(Object.keys(JSON.parse(shown)), ["good", "other"]);
+  assert.doesNotMatch(shown, /s3cret|p4ss/);
+  const unasked = run(home, ["mcp", "remove", "good"]);
+  assert.equal(unasked.status, 3);
+  assert.match(unasked.stderr, /hint: alisio mcp remove good --yes/);
+  assert.match(run(home, ["mcp", "remove", "goood", "--yes"]).stderr, /did you mean good\?/);
+  assert.match(run(home, ["mcp", "remove", "good", "--yes"]).stdout, /^good is no longer in /);
+  assert.deepEqual(Object.keys(home.read().mcp.servers), ["other"]);
+  writeFileSync(home.config, JSON.stringify({ mcp: { servers: { good: s } } }));
+  assert.match(run(home, ["mcp", "list"]).stdout, /\ngood .* not fetched yet /);
+  const { json } = runJson(home, ["mcp", "tools", "good"]);
+  assert.deepEqual(json.structured.tools.filter((t) => t.pinned), []);
+  assert.match(run(home, ["mcp", "add", "x"]).stderr, /hint: `alisio mcp import FILE`/);
+  home.remove();
+});
+
+test("a tool of a server that is not there is told with the nearest server", () => {
+  const home = place({ memory: { command: node, args: [simple] } });
+  const r = run(home, ["tool", "call", "memori.x"]);
+  assert.equal(r.status, 4);
+  assert.match(r.stderr, /there is no MCP server memori\n.*did you mean memory\?/);
+  home.remove();
+});
+
+test("without servers tools and doctor say how to get some", () => {
+  const home = place();
+  for (const what of ["tools", "doctor"]) assert.match(run(home, ["mcp", what]).stdout, /alisio setup CLIENT/);
+  home.remove();
+});
+
 // --- import ---
 
 test("import shows, wants a yes, copies, and proposes a policy", () => {

@@ -242,6 +242,20 @@ for (const [client, c] of Object.entries(clients)) {
   });
 }
 
+test("variables of Gemini are ours, and a rule is there once", () => {
+  const home = place(
+    ".gemini/settings.json",
+    JSON.stringify({ mcpServers: { m: { command: node, args: [simple], env: { SIMPLE_TOOLS: "3", MEMORY: "$HOME/mem.jsonl" }, includeTools: ["tool_0", "tool_1"] } } }),
+  );
+  const r = run(home, ["setup", "gemini", "--dry-run"]);
+  assert.match(r.stdout, /sets +SIMPLE_TOOLS, MEMORY \(from HOME\)/);
+  assert.equal(run(home, ["setup", "gemini", "--yes"]).status, 0);
+  assert.equal(home.ours().m.env.MEMORY, "${HOME}/mem.jsonl");
+  const names = readFileSync(home.config, "utf8").match(/"tool_[01]"/g);
+  assert.deepEqual(names, [...new Set(names)]);
+  home.remove();
+});
+
 test("--dry-run shows both files' changes without secrets, and changes nothing", () => {
   const c = clients["claude-code"];
   const home = place(c.file, c.text);

@@ -209,6 +209,21 @@ static void foreign_json(void **state)
     al_servers_free(&s);
     s = read_as(AL_SERVERS_ANY_JSON, "", "");
     al_servers_free(&s);
+    s = read_as(
+        AL_SERVERS_GEMINI,
+        "{\"mcp\":{\"allowed\":[\"g\"]},\"mcpServers\":{\"g\":{\"command\":\"x\",\"args\":[\"$A/b\",\"$5\","
+        "\"${B}c\",\"$\"],\"env\":{\"M\":\"$HOME/m.jsonl\"}},\"h\":{\"httpUrl\":\"https://h/$P\",\"headers\":"
+        "{\"A\":\"Bearer $T\"}}}}",
+        "");
+    assert_int_equal(s.n, 2);
+    assert_string_equal(s.v[0].args[0], "${A}/b");
+    assert_string_equal(s.v[0].args[1], "$5");
+    assert_string_equal(s.v[0].args[2], "${B}c");
+    assert_string_equal(s.v[0].args[3], "$");
+    assert_string_equal(s.v[0].env[0], "M=${HOME}/m.jsonl");
+    assert_string_equal(s.v[1].url, "https://h/${P}");
+    assert_string_equal(s.v[1].headers[0], "A: Bearer ${T}");
+    al_servers_free(&s);
     refused(AL_SERVERS_ANY_JSON, "{\"mcpServers\": {", "line 1");
 }
 
