@@ -11,6 +11,7 @@
 #include "mcp/relay_pure.h"
 
 struct al_relay_work;
+struct al_relay_list;
 struct al_relay_approval;
 
 /* URIs that were seen in lists, as hashes: which server to ask first. Bounded; what does not fit is asked in
@@ -28,8 +29,8 @@ struct al_relay_template {
 
 /* A resource that clients want to hear of. */
 #define AL_RELAY_MAX_WATCHED 4096
-#define AL_RELAY_MAX_LISTENS 256 /* of one server: each is an open request, of which others want some, too \
-                                  */
+/* Of one server: each is an open request, of which others want some, too. */
+#define AL_RELAY_MAX_LISTENS 256
 #define AL_RELAY_WATCHED_SLOTS 8192 /* a power of 2 */
 struct al_relay_watched {
     struct al_relay_watched *next, **link;
@@ -60,6 +61,10 @@ struct al_relay_server {
     unsigned n_listens; /* subscriptions/listen that are open for what is watched */
     bool watching;      /* it is waited for, to be told of what is watched */
     bool settled;       /* tools that its catalogue lacks are none that can be called: asked for once */
+    /* Bits of kinds of lists (relay_list.h): */
+    unsigned awaited; /* was left out while it started: clients are told of a change once it is there */
+    unsigned told;    /* they were, and it has listed nothing since: they are not told again */
+    unsigned slow;    /* it had started, and listed nothing in time: not waited for as long again */
 };
 
 /* Waits for a server; without a relay when that has gone meanwhile. */
@@ -151,14 +156,15 @@ struct al_relay_work {
     void (*failed)(struct al_relay_work *w, const struct al_json *failure);
     void (*lost)(struct al_relay_work *w, const struct al_err *err);
 
-    /* A list. */
+    /* A list: a part of it is a work of its own, that asks one server. */
     const char *member, *method;
-    char *ours; /* our entries, before theirs */
-    size_t ours_n;
-    size_t at;          /* index of the server */
-    char *cursor;       /* NULL: its first page */
-    bool cursor_given;  /* by the client: an error about it is the client's */
-    struct al_buf page; /* the server's, while its catalogue is fetched */
+    struct al_relay_list *list;  /* of the whole */
+    struct al_relay_work *whole; /* of a part */
+    struct al_buf page;          /* of a part: the server's, while its catalogue is fetched */
+
+    /* The search for a prompt. */
+    size_t at;    /* index of the server */
+    char *cursor; /* NULL: its first page */
 
     /* A tool, or a request that goes to one of several servers. */
     size_t preferred, n_tried; /* index; how many were asked */
@@ -193,6 +199,8 @@ void al_relay_start_all(struct al_mcp_relay *relay);
 void al_relay_want_level(struct al_mcp_relay *relay, enum al_mcp_level level);
 /* Logs to the client of a work why a server is left out. */
 void al_relay_tell_lost(struct al_relay_work *w, const struct al_relay_server *s, const struct al_err *err);
+/* Logs a warning to the client of a work. */
+void al_relay_warn(struct al_relay_work *w, struct al_str text);
 const char *al_relay_level_name(enum al_mcp_level level);
 
 /* --- resources that are watched (relay_watch.c) --- */
@@ -218,6 +226,12 @@ void al_relay_uris_free(struct al_mcp_relay *relay);
 
 /* --- works (relay_work.c) --- */
 struct al_relay_work *al_relay_work_new(struct al_mcp_relay *relay, struct al_mcp_request *r);
+/* A work that asks this server for a part of whole: it answers nothing itself, and ends by its own answered,
+ * failed or lost, or by al_relay_part_drop. */
+struct al_relay_work *al_relay_part_new(struct al_relay_work *whole, struct al_relay_server *s);
+/* Nobody wants it any more: it is gone now, or once its server's request has ended. Not from its own
+ * callbacks. */
+void al_relay_part_drop(struct al_relay_work *part);
 /* The request that it answers now; NULL: none. */
 void al_relay_work_go_on(struct al_relay_work *w, struct al_mcp_request *r);
 void al_relay_work_cancel(struct al_relay_work *w);
@@ -246,6 +260,12 @@ void al_relay_progress(struct al_relay_work *w, struct al_str params);
 void al_relay_message(struct al_relay_work *w, struct al_str params);
 /* al_call_spec.progress of a tool: {"completed","total"?,"note"?}. */
 void al_relay_call_progress(void *ud, struct al_str json);
+
+/* --- lists (relay_merge.c) --- */
+/* The list's memory, and its parts. */
+void al_relay_list_free(struct al_relay_list *list);
+/* Lets go of its parts, which are no longer its own. */
+void al_relay_list_orphan(struct al_relay_list *list);
 
 /* --- questions (relay_ask.c) --- */
 void al_relay_question(struct al_relay_work *w, struct al_str method, struct al_str params,

@@ -1,24 +1,27 @@
 /*
- * Lists of several servers as one: our own entries and the first server's first page, then page by page what
- * the servers give, one after the other. Nothing is kept in between: the cursor says where it goes on.
+ * Asks all servers for a list at the same time, each by a work of its own, and follows their pages. A server
+ * that is not there in a short time is left out, and a change is announced once it is.
  */
-#include "mcp/relay_int.h"
+#include "mcp/relay_list.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 
+/* For servers that have not started yet, and for those that have. The only server has nobody to hold up. */
+#define START_MS 3000
+#define LIST_MS 10000
+
 static const struct al_str nothing = {"", 0};
 
-static const struct kind {
-    const char *member, *method, *capability;
-} kinds[] = {
-    {"tools", "tools/list", "tools"},
-    {"prompts", "prompts/list", "prompts"},
-    {"resources", "resources/list", "resources"},
-    {"resourceTemplates", "resources/templates/list", "resources"},
+static const struct al_relay_kind kinds[] = {
+    {"tools", "tools/list", "tools", "notifications/tools/list_changed"},
+    {"prompts", "prompts/list", "prompts", "notifications/prompts/list_changed"},
+    {"resources", "resources/list", "resources", "notifications/resources/list_changed"},
+    {"resourceTemplates", "resources/templates/list", "resources", "notifications/resources/list_changed"},
 };
+#define N_KINDS (sizeof kinds / sizeof *kinds)
 
-static const struct kind *kind_of(const char *member)
+static const struct al_relay_kind *kind_of(const char *member)
 {
     size_t i = 0;
     while (strcmp(kinds[i].member, member) != 0)
@@ -26,13 +29,9 @@ static const struct kind *kind_of(const char *member)
     return &kinds[i];
 }
 
-/* The first server from there on that may have something to list. */
-static size_t next_server(const struct al_relay_work *w, size_t from)
+static unsigned bit_of(const char *member)
 {
-    const char *capability = kind_of(w->member)->capability;
-    while (from < w->relay->n && !al_relay_may_have(&w->relay->servers[from], capability))
-        from++;
-    return from;
+    return 1u << (kind_of(member) - kinds);
 }
 
 /* --- entries --- */
@@ -81,127 +80,150 @@ static void put_entry(struct al_relay_work *w, struct al_jw *jw, const struct al
     } else if (strcmp(w->member, "prompts") == 0) {
         put_prompt(w, jw, entry, id);
     } else {
-        if (strcmp(w->member, "resources") == 0)
-            al_relay_learn_uri(w->relay, id, w->at);
-        else
-            al_relay_learn_template(w->relay, id, w->at);
         al_relay_write_entry(jw, entry, NULL, w->modern);
     }
 }
 
 /* --- one page --- */
 
-static void put_cursor(struct al_relay_work *w, struct al_jw *jw, const struct al_json *theirs)
-{
-    struct al_relay_cursor c = {.first = true};
-    autobuf struct al_buf text = AL_BUF_INIT(AL_RELAY_CURSOR_MAX);
-    size_t at = w->at;
-    if (al_json_is_string(theirs)) {
-        c.first = false;
-        c.cursor = theirs->str;
-    } else {
-        at = next_server(w, w->at + 1);
-    }
-    if (at >= w->relay->n)
-        return;
-    c.server = al_str_of(al_relay_name(&w->relay->servers[at]));
-    al_relay_cursor_write(&c, &text);
-    if (!al_buf_failed(&text)) /* else the server's cursor is longer than any should be: the list ends here */
-        al_jw_kstr(jw, "nextCursor", al_buf_str(&text));
-}
-
-/* Caching hints of one server are its own; those of several cannot be public for one page and private for
- * another. */
-static void put_hints(const struct al_relay_work *w, struct al_jw *jw, const struct al_json *result)
-{
-    const struct al_json *ttl = al_json_get(result, "ttlMs"), *scope = al_json_get(result, "cacheScope");
-    if (!w->modern)
-        return;
-    if (ttl)
-        al_jw_kraw(jw, "ttlMs", ttl->raw);
-    else
-        al_jw_kint(jw, "ttlMs", 0);
-    if (scope && w->relay->n == 1)
-        al_jw_kraw(jw, "cacheScope", scope->raw);
-    else
-        al_jw_kstrz(jw, "cacheScope", "private");
-}
-
-/* What else the server put beside its entries (its _meta, members of extensions). */
-static void put_rest(const struct al_relay_work *w, struct al_jw *jw, const struct al_json *result)
+static void put_rest(struct al_relay_slot *slot, const char *member, const struct al_json *page)
 {
     static const char *const own[] = {"nextCursor", "ttlMs", "cacheScope", "resultType"};
-    al_json_each(m, result)
+    struct al_jw jw;
+    al_jw_init(&jw, &slot->rest);
+    al_jw_obj(&jw);
+    al_json_each(m, page)
     {
-        bool passed = !al_str_is(m->key, w->member);
+        bool passed = !al_str_is(m->key, member);
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
             passed &= !al_str_is(m->key, own[i]);
         if (!passed)
             continue;
-        al_jw_key_str(jw, m->key);
-        al_jw_raw(jw, m->raw);
+        al_jw_key_str(&jw, m->key);
+        al_jw_raw(&jw, m->raw);
     }
-}
-
-/* result: a page of w->server; NULL when there is none, and the list ends. */
-static void answer_page(struct al_relay_work *w, const struct al_json *result)
-{
-    autobuf struct al_buf out = AL_BUF_INIT(2 * (size_t)AL_MCP_MAX_MESSAGE), entries = AL_BUF_INIT(out.max);
-    struct al_jw jw;
-    al_buf_addc(&entries, '[');
-    if (w->ours_n)
-        al_buf_add_str(&entries, (struct al_str){w->ours, w->ours_n});
-    al_json_each(e, entries_of(w, result))
-    {
-        size_t before = entries.n;
-        struct al_jw one;
-        al_jw_init(&one, &entries);
-        if (before > 1)
-            al_buf_addc(&entries, ',');
-        size_t after = entries.n;
-        put_entry(w, &one, e);
-        if (entries.n == after)
-            entries.n = before;
-    }
-    al_buf_addc(&entries, ']');
-    al_jw_init(&jw, &out);
-    al_jw_obj(&jw);
-    al_jw_kraw(&jw, w->member, al_buf_str(&entries));
-    if (result)
-        put_cursor(w, &jw, al_json_get(result, "nextCursor"));
-    put_hints(w, &jw, result);
-    put_rest(w, &jw, result);
     al_jw_end(&jw);
-    if (al_buf_failed(&entries) || al_buf_failed(&out))
-        al_relay_end_error(w, AL_RPC_INTERNAL_ERROR,
-                           AL_STR("RESULT_TOO_LARGE: the server's page is too long"), nothing);
+}
+
+static size_t put_page(struct al_relay_work *part, const struct al_json *page, struct al_buf *out)
+{
+    size_t n = 0;
+    al_json_each(e, entries_of(part, page))
+    {
+        size_t before = out->n;
+        struct al_jw one;
+        al_jw_init(&one, out);
+        if (n)
+            al_buf_addc(out, ',');
+        size_t after = out->n;
+        put_entry(part, &one, e);
+        if (out->n == after)
+            out->n = before;
+        else
+            n++;
+    }
+    return n;
+}
+
+static void ask_page(struct al_relay_work *part);
+
+/* The answer does not say all, and is not to be kept. */
+static void is_partial(struct al_relay_list *list)
+{
+    list->ttl_ms = 0;
+    list->any_page = true;
+    list->not_public = true;
+}
+
+static void lose(struct al_relay_work *part, const struct al_err *err)
+{
+    is_partial(part->whole->list);
+    al_relay_tell_lost(part, part->server, err);
+}
+
+/* The server is left out, or what follows the pages that it has given. */
+static void lose_rest(struct al_relay_work *part, const char *why)
+{
+    autobuf struct al_buf text = AL_BUF_INIT(8192);
+    bool first = al_relay_slot_of(part)->n_pages == 0;
+    is_partial(part->whole->list);
+    al_buf_addf(&text, first ? "%s is left out of %s: %s" : "%s has more %s, which are left out: %s",
+                al_relay_name(part->server), part->member, why);
+    al_relay_warn(part, al_buf_str(&text));
+}
+
+static uint64_t hash_of(struct al_str s)
+{
+    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < s.n; i++)
+        h = (h ^ (unsigned char)s.p[i]) * 1099511628211u;
+    return h;
+}
+
+/* False: the server's list ends here. */
+static bool follow(struct al_relay_work *part, struct al_relay_slot *slot, struct al_str cursor)
+{
+    uint64_t hash = hash_of(cursor);
+    if (cursor.n > AL_RELAY_LIST_CURSOR || memchr(cursor.p, 0, cursor.n)) {
+        lose_rest(part, "its cursor cannot be used");
+        return false;
+    }
+    for (size_t i = 0; i + 1 < slot->n_pages; i++)
+        if (slot->seen[i] == hash) {
+            lose_rest(part, "its list repeats a cursor");
+            return false;
+        }
+    if (slot->n_pages >= AL_RELAY_LIST_PAGES) {
+        lose_rest(part, "its list has too many pages");
+        return false;
+    }
+    if (slot->n_pages > slot->seen_cap) {
+        slot->seen_cap = 2 * slot->n_pages;
+        slot->seen = al_xrealloc(slot->seen, slot->seen_cap * sizeof *slot->seen);
+    }
+    slot->seen[slot->n_pages - 1] = hash;
+    free(slot->cursor);
+    slot->cursor = al_xdup(cursor.p, cursor.n);
+    return true;
+}
+
+static void take_page(struct al_relay_work *part, const struct al_json *page)
+{
+    struct al_relay_list *list = part->whole->list;
+    struct al_relay_slot *slot = al_relay_slot_of(part);
+    autobuf struct al_buf entries = AL_BUF_INIT(2 * (size_t)AL_MCP_MAX_MESSAGE);
+    const struct al_json *cursor = al_json_get(page, "nextCursor");
+    size_t n = put_page(part, page, &entries);
+    part->server->told &= ~bit_of(part->member);
+    part->server->slow &= ~bit_of(part->member);
+    if (al_buf_failed(&entries)) {
+        lose_rest(part, "the page is too long");
+        al_relay_part_over(part);
+        return;
+    }
+    if (slot->n_pages == 0 && list->n == 1)
+        put_rest(slot, part->member, page);
+    bool goes_on = al_relay_keep_page(list, slot, al_buf_str(&entries), n);
+    if (goes_on)
+        al_relay_keep_hints(list, page);
+    if (goes_on && al_json_is_string(cursor) && follow(part, slot, cursor->str))
+        ask_page(part);
     else
-        al_relay_end_result(w, al_buf_str(&out));
+        al_relay_part_over(part);
 }
 
-/* --- from server to server --- */
-
-static void ask_server(struct al_relay_work *w);
-
-static void next(struct al_relay_work *w)
+static void page_settled(struct al_relay_wait *wait, const struct al_err *err)
 {
-    w->at = next_server(w, w->at + 1);
-    free(w->cursor);
-    w->cursor = NULL;
-    w->cursor_given = false;
-    ask_server(w);
-}
-
-static void page_kept(struct al_relay_wait *wait, const struct al_err *err)
-{
-    struct al_relay_work *w = wait->work;
+    struct al_relay_work *part = wait->work;
     autoarena struct al_arena a = AL_ARENA_INIT(8 * (size_t)AL_MCP_MAX_MESSAGE);
+    autobuf struct al_buf text = part->page; /* part may be gone before the page is */
     const struct al_json *page = NULL;
     (void)err; /* then the page shows what the catalogue had before */
-    if (al_json_parse(&a, al_buf_str(&w->page), &page, NULL) < 0)
+    al_buf_init(&part->page, 0);
+    if (al_json_parse(&a, al_buf_str(&text), &page, NULL) < 0)
         page = NULL;
-    w->server->settled = true;
-    answer_page(w, page);
+    part->server->settled = true;
+    take_page(part, page);
 }
 
 /* A tool that the catalogue lacks cannot be called; one that the server has just got will be there in a
@@ -220,70 +242,177 @@ static bool lacks_tools(struct al_relay_work *w, const struct al_json *result)
     return false;
 }
 
-static void page_answered(struct al_relay_work *w, const struct al_json *result)
+static void page_answered(struct al_relay_work *part, const struct al_json *result)
 {
+    if (!part->whole) {
+        al_relay_work_free(part);
+        return;
+    }
     if (al_relay_wants_input(result)) {
-        struct al_err err;
-        al_fail(&err, AL_TOOL_ERROR,
-                "it asks for input before it lists anything, which the protocol has no answer to");
-        al_relay_tell_lost(w, w->server, &err);
-        next(w);
+        lose_rest(part, "it asks for input before it lists anything, which the protocol has no answer to");
+        al_relay_part_over(part);
         return;
     }
-    if (!lacks_tools(w, result)) {
-        answer_page(w, result);
+    /* A page that is too long to wait is shown as the catalogue has it now. */
+    if (!lacks_tools(part, result) || result->raw.n > AL_RELAY_LIST_BYTES) {
+        take_page(part, result);
         return;
     }
-    al_buf_init(&w->page, 2 * (size_t)AL_MCP_MAX_MESSAGE);
-    al_buf_add_str(&w->page, result->raw);
-    al_relay_refresh(w->relay, w->server, w, page_kept);
+    al_buf_init(&part->page, AL_RELAY_LIST_BYTES);
+    al_buf_add_str(&part->page, result->raw);
+    al_relay_refresh(part->relay, part->server, part, page_settled);
 }
 
-static void page_failed(struct al_relay_work *w, const struct al_json *failure)
+/* The request is about this server alone: its error is the answer. */
+static bool is_answer(const struct al_relay_work *part, int code)
 {
+    const struct al_relay_list *list = part->whole->list;
+    const struct al_relay_slot *slot = al_relay_slot_of(part);
+    return slot->n_pages == 0 &&
+           (slot->given || (list->n == 1 && code != AL_RPC_METHOD_NOT_FOUND && !list->ours_n));
+}
+
+static void page_failed(struct al_relay_work *part, const struct al_json *failure)
+{
+    struct al_relay_work *whole = part->whole;
     struct al_relay_error e;
-    al_relay_read_error(failure, w->modern, &e);
-    if (w->cursor_given || (w->relay->n == 1 && e.code != AL_RPC_METHOD_NOT_FOUND && !w->ours_n)) {
-        al_relay_pass_failure(w, failure);
+    if (!whole) {
+        al_relay_work_free(part);
+        return;
+    }
+    al_relay_read_error(failure, part->modern, &e);
+    if (is_answer(part, e.code)) {
+        whole->server = part->server;
+        al_relay_pass_failure(whole, failure); /* part goes with it */
         return;
     }
     if (e.code != AL_RPC_METHOD_NOT_FOUND) {
         struct al_err err;
         al_fail(&err, AL_TOOL_ERROR, "%.*s", AL_FMT(al_utf8_head(e.message, 300)));
-        al_relay_tell_lost(w, w->server, &err);
+        lose(part, &err);
     }
-    next(w);
+    al_relay_part_over(part);
 }
 
-static void page_lost(struct al_relay_work *w, const struct al_err *err)
+static void page_lost(struct al_relay_work *part, const struct al_err *err)
 {
-    if (w->cancelled) {
-        al_relay_end_err(w, err);
+    if (!part->whole) {
+        al_relay_work_free(part);
         return;
     }
-    al_relay_tell_lost(w, w->server, err);
-    next(w);
+    lose(part, err);
+    al_relay_part_over(part);
 }
 
-static void ask_server(struct al_relay_work *w)
+static void ask_page(struct al_relay_work *part)
 {
     struct al_relay_params p = {.member = "cursor", .member_json = AL_STR("null")};
     autobuf struct al_buf cursor = AL_BUF_INIT(8 * (size_t)AL_RELAY_CURSOR_MAX);
-    if (w->at >= w->relay->n) {
-        answer_page(w, NULL);
-        return;
-    }
-    w->server = &w->relay->servers[w->at];
-    if (w->cursor) {
+    const struct al_relay_slot *slot = al_relay_slot_of(part);
+    if (slot->cursor) {
         struct al_jw jw;
         al_jw_init(&jw, &cursor);
-        al_jw_strz(&jw, w->cursor);
+        al_jw_strz(&jw, slot->cursor);
         p.member_json = al_buf_str(&cursor);
     }
-    w->answered = page_answered;
-    w->failed = page_failed;
-    w->lost = page_lost;
-    al_relay_send(w, kind_of(w->member)->method, &p);
+    part->answered = page_answered;
+    part->failed = page_failed;
+    part->lost = page_lost;
+    al_relay_send(part, kind_of(part->member)->method, &p);
+}
+
+/* --- those that are late --- */
+
+static void late_ready(struct al_relay_wait *wait, const struct al_err *err)
+{
+    struct al_relay_server *s = wait->server;
+    unsigned awaited = s->awaited;
+    s->awaited = 0;
+    for (size_t i = 0; i < N_KINDS && !err; i++) {
+        if (!(awaited & 1u << i) || !al_relay_may_have(s, kinds[i].capability))
+            continue;
+        s->told |= 1u << i;
+        al_mcp_changed(wait->relay->mcp, kinds[i].changed, nothing, nothing);
+    }
+}
+
+static void leave_out(struct al_relay_list *list, struct al_relay_slot *slot)
+{
+    struct al_relay_work *part = slot->part;
+    struct al_relay_server *s = part->server;
+    unsigned bit = bit_of(part->member);
+    if (al_upstream_state(s->upstream) == AL_UPSTREAM_READY) {
+        s->slow |= slot->n_pages ? 0 : bit;
+        lose_rest(part, "it does not answer in time");
+    } else {
+        lose_rest(part, "it is still starting; you are told when it is there");
+        if (!s->awaited && !(s->told & bit))
+            al_relay_wait_for(list->whole->relay, s, NULL, late_ready);
+        s->awaited |= s->told & bit ? 0 : bit;
+    }
+    al_relay_slot_stop(list, slot);
+}
+
+/* A server that asks the user something takes as long as that does. */
+static bool may_go_on(const struct al_relay_list *list, const struct al_relay_work *part)
+{
+    bool slow = part->server->slow & bit_of(part->member);
+    return part->n_questions > 0 ||
+           (!list->patient && al_upstream_state(part->server->upstream) == AL_UPSTREAM_READY && !slow);
+}
+
+static void on_time(void *ud)
+{
+    struct al_relay_list *list = ud;
+    list->timer = NULL;
+    for (size_t i = 0; i < list->n; i++)
+        if (list->slots[i].part && !may_go_on(list, list->slots[i].part))
+            leave_out(list, &list->slots[i]);
+    list->patient = true;
+    if (list->n_open == 0)
+        al_relay_list_answer(list->whole);
+    else
+        list->timer =
+            al_timer_start(al_core_loop(list->whole->relay->mcp->core), LIST_MS - START_MS, on_time, list);
+}
+
+/* --- the whole --- */
+
+static void ask_all(struct al_relay_work *whole)
+{
+    struct al_mcp_relay *relay = whole->relay;
+    struct al_relay_list *list = whole->list;
+    for (size_t i = list->first; i < list->n; i++) {
+        struct al_relay_slot *slot = &list->slots[i];
+        if (!slot->given && !al_relay_may_have(&relay->servers[i], kind_of(whole->member)->capability))
+            continue;
+        slot->part = al_relay_part_new(whole, &relay->servers[i]);
+        list->n_open++;
+        ask_page(slot->part);
+    }
+    list->patient = list->n == 1;
+    if (list->n_open == 0)
+        al_relay_list_answer(whole);
+    else
+        list->timer =
+            al_timer_start(al_core_loop(relay->mcp->core), list->patient ? LIST_MS : START_MS, on_time, list);
+}
+
+static struct al_relay_list *list_new(struct al_relay_work *whole, struct al_str ours)
+{
+    struct al_relay_list *list = al_xcalloc(1, sizeof *list);
+    list->whole = whole;
+    list->n = whole->relay->n;
+    list->slots = al_xcalloc(list->n + 1, sizeof *list->slots);
+    for (size_t i = 0; i < list->n; i++) {
+        al_buf_init(&list->slots[i].entries, 3 * (size_t)AL_MCP_MAX_MESSAGE);
+        al_buf_init(&list->slots[i].rest, AL_RELAY_LIST_BYTES);
+    }
+    if (ours.n)
+        list->ours = al_xdup(ours.p, ours.n);
+    list->ours_n = ours.n;
+    list->bytes = ours.n;
+    return list;
 }
 
 void al_mcp_relay_list(struct al_mcp_relay *relay, struct al_mcp_request *r, const struct al_json *params,
@@ -302,16 +431,12 @@ void al_mcp_relay_list(struct al_mcp_relay *relay, struct al_mcp_request *r, con
     }
     struct al_relay_work *w = al_relay_work_new(relay, r);
     w->member = kind_of(member)->member;
-    w->cursor_given = from && !c.first;
+    w->list = list_new(w, from ? nothing : ours);
     if (from)
-        w->at = (size_t)(from - relay->servers);
-    else
-        w->at = next_server(w, 0);
-    if (!from && ours.n) {
-        w->ours = al_xdup(ours.p, ours.n);
-        w->ours_n = ours.n;
+        w->list->first = (size_t)(from - relay->servers);
+    if (from && !c.first) {
+        w->list->slots[w->list->first].given = true;
+        w->list->slots[w->list->first].cursor = al_xdup(c.cursor.p, c.cursor.n);
     }
-    if (w->cursor_given)
-        w->cursor = al_xdup(c.cursor.p, c.cursor.n);
-    ask_server(w);
+    ask_all(w);
 }

@@ -10,7 +10,7 @@ static const struct al_str nothing = {"", 0};
 
 static void on_cancel(void *work);
 
-struct al_relay_work *al_relay_work_new(struct al_mcp_relay *relay, struct al_mcp_request *r)
+static struct al_relay_work *work_of(struct al_mcp_relay *relay, const struct al_mcp_request *r)
 {
     struct al_relay_work *w = al_xcalloc(1, sizeof *w);
     w->relay = relay;
@@ -23,6 +23,19 @@ struct al_relay_work *al_relay_work_new(struct al_mcp_relay *relay, struct al_mc
     al_buf_init(&w->responses, AL_MCP_MAX_MESSAGE);
     w->next = relay->works;
     relay->works = w;
+    return w;
+}
+
+static void copy_client(struct al_relay_work *w, const struct al_mcp_request *r)
+{
+    free(w->client.capabilities);
+    w->client = r->client;
+    w->client.capabilities = r->client.capabilities ? al_xstrdup(r->client.capabilities) : NULL;
+}
+
+struct al_relay_work *al_relay_work_new(struct al_mcp_relay *relay, struct al_mcp_request *r)
+{
+    struct al_relay_work *w = work_of(relay, r);
     al_relay_work_go_on(w, r);
     al_relay_start_all(relay);
     if (r->client.modern && r->client.level < AL_MCP_NO_LOG)
@@ -35,11 +48,31 @@ void al_relay_work_go_on(struct al_relay_work *w, struct al_mcp_request *r)
     w->r = r;
     if (!r)
         return;
-    free(w->client.capabilities);
-    w->client = r->client;
-    w->client.capabilities = r->client.capabilities ? al_xstrdup(r->client.capabilities) : NULL;
+    copy_client(w, r);
     r->cancel = on_cancel;
     r->work = w;
+}
+
+struct al_relay_work *al_relay_part_new(struct al_relay_work *whole, struct al_relay_server *s)
+{
+    struct al_relay_work *w = work_of(whole->relay, whole->r);
+    copy_client(w, whole->r);
+    w->r = whole->r;
+    w->whole = whole;
+    w->member = whole->member;
+    w->server = s;
+    return w;
+}
+
+void al_relay_part_drop(struct al_relay_work *part)
+{
+    part->whole = NULL;
+    part->r = NULL;
+    part->cancelled = true;
+    if (part->sent)
+        al_upstream_cancel(part->sent);
+    else
+        al_relay_work_free(part);
 }
 
 static void unlink_work(struct al_relay_work *w)
@@ -67,7 +100,7 @@ void al_relay_work_free(struct al_relay_work *w)
     al_buf_free(&w->responses);
     al_buf_free(&w->page);
     free(w->state);
-    free(w->ours);
+    al_relay_list_free(w->list);
     free(w->cursor);
     free(w->target);
     free(w->registered);
@@ -87,12 +120,16 @@ bool al_relay_lives(const struct al_mcp_relay *relay, const struct al_relay_work
 
 void al_relay_works_orphan(struct al_mcp_relay *relay)
 {
-    for (struct al_relay_work *w = relay->works, *next; w; w = next) {
-        next = w->next;
+    for (struct al_relay_work *w = relay->works; w; w = w->next) {
         w->relay = NULL;
         w->r = NULL;
         w->away = false;
         w->cancelled = true;
+        if (w->list)
+            al_relay_list_orphan(w->list);
+    }
+    for (struct al_relay_work *w = relay->works, *next; w; w = next) {
+        next = w->next;
         if (!w->sent && !w->call)
             al_relay_work_free(w);
     }
@@ -271,7 +308,8 @@ void al_relay_send(struct al_relay_work *w, const char *method, const struct al_
         .params = al_buf_str(&params),
         .log_level = p.log_level,
         .owner = w->owner,
-        .progress = w->r && w->r->progress_token ? on_progress : NULL,
+        /* Of several servers at once, progress would go back and forth. */
+        .progress = !w->whole && w->r && w->r->progress_token ? on_progress : NULL,
         .message = on_message,
         .question = on_question,
         .done = on_done,
@@ -424,14 +462,20 @@ void al_relay_message(struct al_relay_work *w, struct al_str params)
         al_mcp_notify(w->r->peer, w->r, "notifications/message", params);
 }
 
-void al_relay_tell_lost(struct al_relay_work *w, const struct al_relay_server *s, const struct al_err *err)
+void al_relay_warn(struct al_relay_work *w, struct al_str text)
 {
-    autobuf struct al_buf text = AL_BUF_INIT(8192), data = AL_BUF_INIT(64u << 10);
+    autobuf struct al_buf data = AL_BUF_INIT(64u << 10);
+    struct al_jw jw;
     if (!w->r)
         return;
-    al_buf_addf(&text, "%s is left out: %s: %s", al_relay_name(s), al_code_name(err->code), err->msg);
-    struct al_jw jw;
     al_jw_init(&jw, &data);
-    al_jw_str(&jw, al_buf_str(&text));
+    al_jw_str(&jw, text);
     al_mcp_log(w->r->peer, w->r, AL_MCP_WARNING, "alisio", al_buf_str(&data));
+}
+
+void al_relay_tell_lost(struct al_relay_work *w, const struct al_relay_server *s, const struct al_err *err)
+{
+    autobuf struct al_buf text = AL_BUF_INIT(8192);
+    al_buf_addf(&text, "%s is left out: %s: %s", al_relay_name(s), al_code_name(err->code), err->msg);
+    al_relay_warn(w, al_buf_str(&text));
 }

@@ -482,3 +482,125 @@ test("a script's name for a tool that is almost its own is the tool's in the jou
   const { json } = runJson(home, ["runs", "show", "last"]);
   assert.match(JSON.stringify(json), /"s\.get-sum"/);
 });
+
+// Pages of resources: each cursor is a number, and the page after it is what `page(n)` gives.
+const paged = (home, name, page) =>
+  serverOf(
+    home,
+    name,
+    `if (m.method !== "resources/list") return false;
+     const page = ${page};
+     send({ id: m.id, result: page(m.params?.cursor === undefined ? 0 : Number(m.params.cursor)) });
+     return true;`,
+  );
+
+test("a server that does not start holds nobody up, and is announced when it is there", async () => {
+  const home = world();
+  const go = join(home.dir, "go");
+  const late = serverOf(
+    home,
+    "late",
+    `if (m.method !== "initialize") return false;
+     const fs = process.getBuiltinModule("node:fs");
+     const answer = () => {
+       if (!fs.existsSync(${JSON.stringify(go)})) return;
+       watch.close();
+       send({ id: m.id, result: base.initialize });
+     };
+     const watch = fs.watch(${JSON.stringify(home.dir)}, answer);
+     answer();
+     return true;`,
+  );
+  const quick = serverOf(home, "quick", "return false;");
+  const c = await client(home, { late, quick }).older();
+  const names = async () => {
+    const { result } = await c.request("tools/list");
+    assert.equal(result.nextCursor, undefined);
+    return result.tools.map(({ name }) => name).filter((name) => name.startsWith("mcp_"));
+  };
+  const told = (method) => c.notifications.filter((n) => n.method === method);
+  assert.deepEqual(await names(), ["mcp_quick_go"]);
+  assert.ok(told("notifications/message").some(({ params }) => /^late is left out of tools/.test(params.data)));
+  assert.deepEqual(told("notifications/tools/list_changed"), []);
+  writeFileSync(go, "");
+  await until("the change", () => told("notifications/tools/list_changed")[0]);
+  assert.deepEqual(await names(), ["mcp_late_go", "mcp_quick_go"]);
+});
+
+test("the pages of all servers are one, in the order of the configuration", async () => {
+  const home = world();
+  const pages = (letter) =>
+    `(n) => ({ resources: [{ uri: "${letter}://" + n, name: "r" }], ...(n < 3 && { nextCursor: String(n + 1) }) })`;
+  const c = await client(home, { b: paged(home, "b", pages("b")), a: paged(home, "a", pages("a")) }).older();
+  const { result } = await c.request("resources/list");
+  assert.equal(result.nextCursor, undefined);
+  assert.deepEqual(
+    result.resources.map(({ uri }) => uri),
+    ["b://0", "b://1", "b://2", "b://3", "a://0", "a://1", "a://2", "a://3"],
+  );
+});
+
+test("what is too much for one page goes on in the next, with nothing twice or lost", async () => {
+  const home = world();
+  const many = (letter) =>
+    `(n) => ({ resources: Array.from({ length: 700 }, (_, i) => ({ uri: "${letter}://" + n + "/" + i, name: "r" })),
+               ...(n < 3 && { nextCursor: String(n + 1) }) })`;
+  const long = `(n) => ({ resources: [{ uri: "l://" + n, name: "r", description: "y".repeat(n === 1 ? 5e6 : 1e6) }],
+                          ...(n < 5 && { nextCursor: String(n + 1) }) })`;
+  const servers = { a: paged(home, "a", many("a")), l: paged(home, "l", long), b: paged(home, "b", many("b")) };
+  const c = await client(home, servers).older();
+  const uris = [];
+  let cursor, n = 0;
+  do {
+    const { result } = await c.request("resources/list", { cursor });
+    assert.ok(result.resources.length > 0 && result.resources.length <= 2000);
+    uris.push(...result.resources.map(({ uri }) => uri));
+    cursor = result.nextCursor;
+    n++;
+  } while (cursor);
+  const all = (letter) => [0, 1, 2, 3].flatMap((p) => Array.from({ length: 700 }, (_, i) => `${letter}://${p}/${i}`));
+  assert.deepEqual(uris, [...all("a"), ...[0, 1, 2, 3, 4, 5].map((p) => `l://${p}`), ...all("b")]);
+  assert.ok(n >= 4 && n <= 12, `${n}`);
+});
+
+test("lists without end, and cursors that come again, end", async () => {
+  const home = world();
+  const more = (cursor) => `(n) => ({ resources: [{ uri: "x://" + n, name: "r" }], nextCursor: ${cursor} })`;
+  const servers = {
+    same: paged(home, "same", more(`"1"`)),
+    round: paged(home, "round", more(`String((n + 1) % 5)`)),
+    endless: paged(home, "endless", more(`String(n + 1)`)),
+    zero: paged(home, "zero", more(`"a\\u0000b"`)),
+    huge: paged(home, "huge", more(`"z".repeat(20000)`)),
+    good: paged(home, "good", `(n) => ({ resources: [{ uri: "good://1", name: "r" }] })`),
+  };
+  const c = await client(home, servers).older();
+  const { result } = await c.request("resources/list");
+  assert.equal(result.nextCursor, undefined);
+  assert.equal(result.resources.at(-1).uri, "good://1");
+  assert.ok(result.resources.length <= 2 + 6 + 1000 + 3);
+  const said = c.notifications.map(({ params }) => params?.data).filter((data) => /has more resources/.test(data));
+  assert.deepEqual(said.map((data) => data.split(" ")[0]).sort(), ["endless", "huge", "round", "same", "zero"]);
+});
+
+test("a list that is taken back, and servers that go in the middle, leave nothing behind", async () => {
+  const home = world();
+  const hangs = serverOf(
+    home,
+    "hangs",
+    `if (m.method === "resources/list" && m.params?.cursor) { send({ method: "notifications/message", params: { level: "error", data: "asked" } }); return true; }
+     if (m.method === "resources/list") { send({ id: m.id, result: { resources: [{ uri: "h://1", name: "r" }], nextCursor: "2" } }); return true; }
+     return false;`,
+  );
+  const dies = serverOf(home, "dies", `if (m.method !== "resources/list") return false; process.exit(1);`);
+  const c = await client(home, { hangs, dies }).older();
+  const asked = () => c.notifications.filter(({ params }) => params?.data === "asked").length;
+  c.send({ id: "gone", method: "resources/list" });
+  await until("the second page's request", () => asked() === 1);
+  c.send({ method: "notifications/cancelled", params: { requestId: "gone" } });
+  assert.ok((await c.request("tools/list")).result.tools.length);
+  c.send({ id: "open", method: "resources/list" });
+  await until("the second page's request", () => asked() === 2);
+  c.process.kill("SIGTERM");
+  assert.ok(await soon(c.exit, "the end"));
+});
