@@ -1,6 +1,7 @@
 #include "cli/app.h"
 
 #include "base/mem.h"
+#include "cli/mcp_common.h"
 #include "cli/term.h"
 #include "os/fd.h"
 #include "os/path.h"
@@ -347,6 +348,7 @@ static void make_upstreams(struct al_app *app)
     struct al_upstreams_opts o = {.servers = &app->servers,
                                   .allow = app->args.list[AL_LIST_ALLOW_MCP],
                                   .relay = exposed && strstr(exposed, "upstream")};
+    al_warn_allow_mcp(app);
     if (app->servers.n)
         app->upstreams = al_upstreams_new(app->core, &o);
 }

@@ -116,12 +116,25 @@ struct fetching {
     struct al_fetch *v;
     size_t n, left;
     bool over, stopped;
+    bool tell;
 };
 
 struct one {
     struct fetching *all;
     struct al_fetch *f;
 };
+
+static void tell_end(const struct fetching *all, const struct al_fetch *f)
+{
+    autobuf struct al_buf name = AL_BUF_INIT(1024);
+    const struct al_server *s = al_upstream_config(f->s);
+    if (!all->tell || all->n < 2 || s->disabled || all->stopped)
+        return;
+    al_say_plain(&name, s->name);
+    al_app_note(all->app, "%.*s: %s after %llu.%llu s", AL_FMT(al_buf_str(&name)),
+                f->err.code == AL_OK ? "ready" : "failed", (unsigned long long)(f->done_ms / 1000),
+                (unsigned long long)(f->done_ms / 100 % 10));
+}
 
 static void fetched(void *ud, const struct al_err *err)
 {
@@ -130,6 +143,7 @@ static void fetched(void *ud, const struct al_err *err)
     o->f->done_ms = al_mono_ms() - o->f->started_ms;
     if (err)
         o->f->err = *err;
+    tell_end(o->all, o->f);
     if (--o->all->left == 0)
         o->all->over = true;
 }
@@ -151,9 +165,9 @@ static void stop_fetching(void *ud)
     all->over = true;
 }
 
-int al_fetch_all(struct al_app *app, struct al_fetch *v, size_t n, struct al_err *err)
+int al_fetch_all(struct al_app *app, struct al_fetch *v, size_t n, bool tell, struct al_err *err)
 {
-    struct fetching all = {.app = app, .v = v, .n = n, .left = 2 * n, .over = n == 0};
+    struct fetching all = {.app = app, .v = v, .n = n, .left = 2 * n, .over = n == 0, .tell = tell};
     autofree struct one *ones = al_xcalloc(n + 1, sizeof *ones);
     al_app_catch_signals(app, stop_fetching, &all);
     for (size_t i = 0; i < n; i++) {

@@ -15,6 +15,8 @@ bool al_server_is_own(const struct al_server *s);
  * values of variables and headers left out but for variables that decide what runs. Whoever asks a person about it has to
  * look whether the buffer failed: what was not shown is not started. */
 void al_say_server(const struct al_server *s, struct al_buf *out);
+/* Its command line alone, as a line. */
+void al_say_command(const struct al_server *s, struct al_buf *out);
 /* The same as members of an object that is open. */
 void al_json_server(struct al_jw *w, const struct al_server *s);
 /* Appends a text without user and password of URLs in it, values of their queries, and tokens behind Bearer. With `word`
@@ -38,6 +40,8 @@ void al_tell(struct al_app *app, struct al_str text);
 /* A configured server (al_app_servers), or NOT_FOUND with the nearest. */
 const struct al_server *al_mcp_server(struct al_app *app, const char *name, struct al_err *err);
 
+/* Warns of a server that --allow-mcp names and that is not configured. */
+void al_warn_allow_mcp(struct al_app *app);
 /* That none is configured, and how to get some. */
 void al_say_no_server(struct al_buf *out);
 
@@ -48,8 +52,8 @@ struct al_fetch {
     bool done;
     struct al_err err; /* code AL_OK: fetched */
 };
-/* All at once; returns when each has ended, CANCELLED by a signal. */
-int al_fetch_all(struct al_app *app, struct al_fetch *v, size_t n, struct al_err *err) AL_MUST_CHECK;
+/* All at once; returns when each has ended, CANCELLED by a signal. With `tell` of several it notes how each ends. */
+int al_fetch_all(struct al_app *app, struct al_fetch *v, size_t n, bool tell, struct al_err *err) AL_MUST_CHECK;
 
 /* The tools of a server as its catalogue knows them. */
 struct al_tool_counts {

@@ -30,6 +30,33 @@ static struct al_str tail(struct al_str s)
     return (struct al_str){s.p + at, s.n - at};
 }
 
+/* "TypeError: …", "Error [CODE]: …" at the beginning of a line. */
+static bool names_error(struct al_str line)
+{
+    size_t n = 0;
+    while (n < line.n && ((line.p[n] >= 'A' && line.p[n] <= 'Z') || (line.p[n] >= 'a' && line.p[n] <= 'z')))
+        n++;
+    return al_str_ends((struct al_str){line.p, n}, "Error") && n < line.n &&
+           (line.p[n] == ':' || line.p[n] == ' ');
+}
+
+/* The last line before the tail that names an error: behind it often stands where it happened, at length. */
+static struct al_str error_line(struct al_str s)
+{
+    struct al_str last = {0};
+    s = al_str_trim(s);
+    s.n -= tail(s).n;
+    while (s.n) {
+        const char *end = memchr(s.p, '\n', s.n);
+        size_t n = end ? (size_t)(end - s.p) : s.n;
+        if (names_error((struct al_str){s.p, n}))
+            last = (struct al_str){s.p, n};
+        n += end != NULL;
+        s = (struct al_str){s.p + n, s.n - n};
+    }
+    return last;
+}
+
 static void indented(struct al_buf *out, const char *head, struct al_str text)
 {
     while (text.n) {
@@ -63,6 +90,9 @@ static const char *mend(const struct al_err *err)
 
 static void json_health(struct al_jw *w, const struct al_upstream *s, const struct al_upstream_health *h)
 {
+    struct al_str error = error_line(al_upstream_log(s));
+    if (error.n)
+        al_jw_kstr(w, "errorLine", error);
     al_jw_kstr(w, "stderr", tail(al_upstream_log(s)));
     al_jw_kint(w, "noiseLines", (int64_t)h->n_noise);
     al_jw_key(w, "noise");
@@ -88,6 +118,7 @@ static void say_health(struct al_buf *out, const struct al_upstream *s, const st
     if (h->n_late)
         al_buf_addf(out, "      note     %llu answers that nobody waited for\n",
                     (unsigned long long)h->n_late);
+    indented(out, "stderr", error_line(al_upstream_log(s)));
     indented(out, "stderr", tail(al_upstream_log(s)));
 }
 
@@ -147,6 +178,10 @@ static void report(struct doctor *d, const struct al_fetch *f)
         al_buf_addf(out, "\n      %s: ", al_code_name(f->err.code));
         al_say_plain(out, f->err.msg);
         al_buf_addc(out, '\n');
+        if (!s->http) {
+            al_buf_adds(out, "      ran      ");
+            al_say_command(s, out);
+        }
         indented(out, "mend", al_str_of(mend(&f->err)));
         al_jw_key(&d->w, "error");
         al_jw_obj(&d->w);
@@ -178,7 +213,7 @@ int al_cmd_mcp_doctor(struct al_app *app, struct al_reply *reply)
         if (!only || strcmp(al_upstream_config(u)->name, only) == 0)
             v[d.n++].s = u;
     }
-    if (al_fetch_all(app, v, d.n, &reply->err) < 0)
+    if (al_fetch_all(app, v, d.n, true, &reply->err) < 0)
         return -1;
     al_jw_init(&d.w, &reply->structured);
     al_jw_obj(&d.w);

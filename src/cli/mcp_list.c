@@ -238,7 +238,7 @@ static int fetch_missing(struct al_app *app, const char *only, struct al_err *er
         if (wanted && !has_catalog(app, s))
             v[n++].s = u;
     }
-    if (al_fetch_all(app, v, n, err) < 0)
+    if (al_fetch_all(app, v, n, false, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         if (v[i].err.code == AL_OK)
@@ -252,20 +252,46 @@ static int fetch_missing(struct al_app *app, const char *only, struct al_err *er
     return 0;
 }
 
-const struct al_server *al_mcp_server(struct al_app *app, const char *name, struct al_err *err)
+static const char *nearest_server(const struct al_app *app, struct al_str name)
 {
-    const struct al_server *s = al_servers_find(&app->servers, al_str_of(name));
-    if (s)
-        return s;
     const char *near = NULL;
     unsigned best = 3;
     for (size_t i = 0; i < app->servers.n; i++) {
-        unsigned d = al_str_distance(al_str_of(name), al_str_of(app->servers.v[i].name));
+        unsigned d = al_str_distance(name, al_str_of(app->servers.v[i].name));
         if (d < best) {
             best = d;
             near = app->servers.v[i].name;
         }
     }
+    return near;
+}
+
+void al_warn_allow_mcp(struct al_app *app)
+{
+    for (const char *const *p = app->args.list[AL_LIST_ALLOW_MCP]; *p; p++) {
+        bool known = !**p;
+        struct al_str name = {*p, strcspn(*p, ".")};
+        for (size_t i = 0; !known && i < app->servers.n; i++) {
+            /* A name may have dots in it. */
+            size_t n = strlen(app->servers.v[i].name);
+            known = strncmp(*p, app->servers.v[i].name, n) == 0 && (!(*p)[n] || (*p)[n] == '.');
+        }
+        if (known)
+            continue;
+        const char *near = nearest_server(app, name);
+        autobuf struct al_buf shown = AL_BUF_INIT(1024);
+        al_text_plain(&shown, al_utf8_cut(name, 80), false);
+        al_app_warn(app, "--allow-mcp: there is no MCP server %.*s%s%s%s", AL_FMT(al_buf_str(&shown)),
+                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+}
+
+const struct al_server *al_mcp_server(struct al_app *app, const char *name, struct al_err *err)
+{
+    const struct al_server *s = al_servers_find(&app->servers, al_str_of(name));
+    if (s)
+        return s;
+    const char *near = nearest_server(app, al_str_of(name));
     al_fail(err, AL_NOT_FOUND, "there is no MCP server %.80s", name);
     if (near)
         al_hint(err, "did you mean %s?", near);

@@ -7,8 +7,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+
+#define AL_NEAR_MAX 128
 
 /* --- allow, ask, deny --- */
 
@@ -24,16 +27,56 @@ static int edit_rule(void *ud, struct al_str old, struct al_buf *out, struct al_
     return al_servers_edit_rule(old, r->server, r->pattern, r->policy, out, err);
 }
 
+/* A set that is opened has to be closed; by itself "[" would match nothing that anybody means. */
+static bool has_open_set(const char *z)
+{
+    for (; *z; z++) {
+        if (*z == '\\' && z[1]) {
+            z++;
+        } else if (*z == '[') {
+            z += 1 + (z[1] == '!' || z[1] == '^');
+            const char *end = *z ? strchr(z + 1, ']') : NULL; /* one that comes first is of the set */
+            if (!end)
+                return true;
+            z = end;
+        }
+    }
+    return false;
+}
+
 struct matching {
     const char *pattern;
     size_t n, all;
+    char near[AL_NEAR_MAX]; /* the tool whose name is nearest to the pattern; "": none */
+    unsigned best;
     struct al_seen seen;
 };
+
+/* How far a name is from a pattern, its stars left out and as many characters at the end of the name, where
+ * the pattern ends in one. */
+static unsigned pattern_distance(const char *pattern, const char *tool)
+{
+    char bare[AL_NEAR_MAX];
+    size_t n = 0;
+    for (const char *z = pattern; *z && n < sizeof bare; z++)
+        if (*z != '*' && *z != '\\')
+            bare[n++] = *z;
+    struct al_str name = al_str_of(tool);
+    if (al_str_ends(al_str_of(pattern), "*") && name.n > n)
+        name.n = n;
+    unsigned d = al_str_distance((struct al_str){bare, n}, name);
+    return n == 0 || d > 1 + n / 3 ? UINT_MAX : d;
+}
 
 static bool match(void *ud, const struct al_catalog_tool *t)
 {
     struct matching *m = ud;
     m->all++;
+    unsigned far = pattern_distance(m->pattern, t->tool);
+    if (far < m->best && strlen(t->tool) < sizeof m->near) {
+        m->best = far;
+        snprintf(m->near, sizeof m->near, "%s", t->tool);
+    }
     if (!al_str_glob(m->pattern, al_str_of(t->tool)))
         return true;
     m->n++;
@@ -51,14 +94,33 @@ static int apply_rule(struct al_app *app, struct rule *rule, struct matching *m,
     return r < 0 ? r : al_config_user_edit(app->user_file, edit_rule, rule, err);
 }
 
+static void warn_no_match(struct al_app *app, const struct matching *m)
+{
+    autobuf struct al_buf near = AL_BUF_INIT(4096);
+    if (m->near[0]) {
+        al_buf_adds(&near, "the nearest is ");
+        al_say_plain(&near, m->near);
+    } else {
+        al_buf_adds(&near, "`alisio mcp tools ");
+        al_say_quoted(&near, app->args.pos[0]);
+        al_buf_adds(&near, "` lists them");
+    }
+    al_app_warn(app, "the pattern matches no tool of %s that is known; %.*s", app->args.pos[0],
+                AL_FMT(al_buf_str(&near)));
+}
+
 static int set_rule(struct al_app *app, struct al_reply *reply, enum al_tool_policy policy)
 {
     struct rule rule = {al_str_of(app->args.pos[0]), app->args.pos[1], policy};
-    struct matching m = {.pattern = rule.pattern};
+    struct matching m = {.pattern = rule.pattern, .best = UINT_MAX};
     struct al_jw w;
     if (!rule.pattern[0]) {
         al_fail(&reply->err, AL_INVALID_INPUT, "the pattern is empty");
         return al_hint(&reply->err, "'*' stands for all tools of the server");
+    }
+    if (has_open_set(rule.pattern)) {
+        al_fail(&reply->err, AL_INVALID_INPUT, "the pattern has a [ that no ] closes");
+        return al_hint(&reply->err, "'get_[ab]*' is a set; '\\[' is the character itself");
     }
     if (al_app_config(app, &reply->err) < 0 || al_app_servers(app, &reply->err) < 0 ||
         !al_mcp_server(app, app->args.pos[0], &reply->err) || al_app_store(app, &reply->err) < 0 ||
@@ -73,6 +135,8 @@ static int set_rule(struct al_app *app, struct al_reply *reply, enum al_tool_pol
         al_buf_addf(out, "%zu of its %zu known tools match\n", m.n, m.all);
     else
         al_buf_adds(out, "its tools are not known yet\n");
+    if (m.all && m.n == 0)
+        warn_no_match(app, &m);
     al_jw_init(&w, &reply->structured);
     al_jw_obj(&w);
     al_jw_kstrz(&w, "server", app->args.pos[0]);

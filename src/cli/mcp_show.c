@@ -298,15 +298,20 @@ static void all_variables(const struct al_server *s, struct al_buf *out)
 
 /* --- an entry --- */
 
-static void say_command(const struct al_server *s, struct al_buf *out)
+void al_say_command(const struct al_server *s, struct al_buf *out)
 {
-    al_buf_adds(out, "    starts   ");
     say_word(out, al_str_of(s->command), MAX_PLACE);
     for (size_t i = 0; s->args && s->args[i]; i++) {
         al_buf_addc(out, ' ');
         say_argument(out, s->args[i]);
     }
     al_buf_addc(out, '\n');
+}
+
+static void say_stdio(const struct al_server *s, struct al_buf *out)
+{
+    al_buf_adds(out, "    starts   ");
+    al_say_command(s, out);
     if (s->cwd)
         say_place(out, "    in       ", s->cwd);
     say_names(out, "    sets     ", s->env, '=');
@@ -322,12 +327,14 @@ void al_say_server(const struct al_server *s, struct al_buf *out)
         say_place(out, "    reaches  ", al_buf_failed(&url) ? "" : url.p);
         say_names(out, "    headers  ", s->headers, ':');
     } else {
-        say_command(s, out);
+        say_stdio(s, out);
     }
     autobuf struct al_buf variables = AL_BUF_INIT(64 << 10);
     all_variables(s, &variables);
     if (variables.n)
         al_buf_addf(out, "    reads    %.*s\n", AL_FMT(al_buf_str(&variables)));
+    if (s->note)
+        al_buf_addf(out, "    note     %s\n", s->note);
     if (s->disabled)
         al_buf_adds(out, "    is switched off\n");
 }
@@ -384,6 +391,8 @@ void al_json_server(struct al_jw *w, const struct al_server *s)
     autobuf struct al_buf variables = AL_BUF_INIT(64 << 10);
     all_variables(s, &variables);
     al_jw_kstr(w, "variables", al_buf_str(&variables));
+    if (s->note)
+        al_jw_kstrz(w, "note", s->note);
     al_jw_kbool(w, "disabled", s->disabled);
     al_jw_kstrz(w, "origin", s->origin);
 }

@@ -151,7 +151,7 @@ int al_takeover_prepare(struct al_app *app, struct al_takeover *t, const char *i
     if (n)
         al_app_note(app, "starting %zu server%s to see %s tools", n, n == 1 ? "" : "s",
                     n == 1 ? "its" : "their");
-    if (al_fetch_all(app, v, n, err) < 0)
+    if (al_fetch_all(app, v, n, true, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         struct al_take *take = take_named(t, al_upstream_config(v[i].s)->name);

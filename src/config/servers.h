@@ -43,6 +43,7 @@ struct al_server {
     struct al_server_rule *rules; /* first match wins; none: ask */
     size_t n_rules;
     char *origin;          /* what named it, for people: "the user config file", a path, "--mcp-config" */
+    const char *note;      /* what a person should know of another client's entry; static; may be NULL */
     char *project;         /* of another client's entry: the folder that it is for; NULL: all */
     char *imported_file;   /* the file that it was copied from; may be NULL … */
     char *imported_name;   /* … its name there … */

@@ -317,6 +317,32 @@ static bool seen_before(const struct al_json *obj, const struct al_json *m)
     return false;
 }
 
+static bool is_policy(const struct al_json *v)
+{
+    for (enum al_tool_policy p = AL_POLICY_ASK; p <= AL_POLICY_DENY; p++)
+        if (al_json_is_string(v) && al_str_is(v->str, al_tool_policy_name(p)))
+            return true;
+    return false;
+}
+
+/* The rule that is wrong, by its pattern and its word. */
+static int rule_fault(struct ours *o, const struct al_json *tools, const char *what)
+{
+    const struct al_json *bad = tools->type == AL_JSON_OBJECT ? tools->child : NULL;
+    while (bad && is_policy(bad))
+        bad = bad->next;
+    if (!bad || tools->n > AL_SERVER_RULES_MAX)
+        return fault(o, tools, tools->key, what);
+    *o->ret_at = bad;
+    al_buf_add_str(o->what, al_buf_str(&o->prefix));
+    al_buf_adds(o->what, ".tools: the pattern ");
+    al_text_visible(o->what, al_utf8_cut(bad->key, 80), false);
+    al_buf_adds(o->what, " has ");
+    al_text_visible(o->what, al_utf8_cut(bad->raw, 40), false);
+    al_buf_adds(o->what, "; it must have \"allow\", \"ask\" or \"deny\"");
+    return -1;
+}
+
 static int read_our_entry(struct ours *o, const struct al_json *obj, struct al_server *s)
 {
     const char *why;
@@ -337,7 +363,7 @@ static int read_our_entry(struct ours *o, const struct al_json *obj, struct al_s
             continue;
         why = al_server_set(s, our_keys[k].part, m);
         if (why)
-            return fault(o, m, m->key, why);
+            return our_keys[k].part == AL_PART_TOOLS ? rule_fault(o, m, why) : fault(o, m, m->key, why);
     }
     why = al_server_complete(s);
     return why ? fault(o, obj, (struct al_str){0}, why) : 0;

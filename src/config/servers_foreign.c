@@ -339,7 +339,7 @@ enum kind {
     KIND_UNKNOWN,
 };
 
-static enum kind kind_of(struct foreign *f, const struct al_json *obj, struct al_str name)
+static enum kind kind_of(struct foreign *f, const struct al_json *obj, struct al_server *s)
 {
     static const char *const http[] = {
         "http", "streamable-http", "streamableHttp", "streamable_http", "remote", "sse"};
@@ -351,7 +351,7 @@ static enum kind kind_of(struct foreign *f, const struct al_json *obj, struct al
     if (al_str_is(type, "stdio") || al_str_is(type, "local"))
         return KIND_STDIO;
     if (al_str_is(type, "sse"))
-        note(f, name, AL_STR("is of the older transport \"sse\"; it is tried as Streamable HTTP"));
+        s->note = "it is of the older transport \"sse\", and is tried as Streamable HTTP";
     for (size_t i = 0; i < sizeof http / sizeof *http; i++)
         if (al_str_is(type, http[i]))
             return KIND_HTTP;
@@ -359,6 +359,41 @@ static enum kind kind_of(struct foreign *f, const struct al_json *obj, struct al
     al_text_plain(&f->what, al_utf8_cut(type, 40), false);
     al_buf_adds(&f->what, " is none that can be reached from here");
     return KIND_UNKNOWN;
+}
+
+/* What people write for the two keys that say what a server is; NULL: nothing like that. */
+static const char *meant_key(const struct al_json *obj, struct al_str *ret_written)
+{
+    static const struct {
+        const char *written, *meant;
+    } near[] = {{"command", "command"}, {"cmd", "command"},  {"commandLine", "command"},
+                {"program", "command"}, {"exec", "command"}, {"httpUrl", "url"},
+                {"serverUrl", "url"},   {"uri", "url"},      {"endpoint", "url"},
+                {"address", "url"}};
+    al_json_each(m, obj)
+    {
+        for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+            unsigned far = strlen(near[i].written) > 6 ? 2 : strlen(near[i].written) > 3;
+            if (al_str_distance(m->key, al_str_of(near[i].written)) > far)
+                continue;
+            *ret_written = m->key;
+            return near[i].meant;
+        }
+    }
+    return NULL;
+}
+
+static void say_fault(struct foreign *f, const struct al_json *obj, const struct al_server *s,
+                      const char *fault)
+{
+    struct al_str written;
+    const char *meant = s->command || s->url ? NULL : meant_key(obj, &written);
+    al_buf_adds(&f->what, fault);
+    if (!meant)
+        return;
+    al_buf_adds(&f->what, "; its key ");
+    al_text_plain(&f->what, al_utf8_cut(written, 40), false);
+    al_buf_addf(&f->what, " should be %s", meant);
 }
 
 static size_t list_size(char **list)
@@ -386,7 +421,7 @@ static bool read_entry(struct foreign *f, const struct al_json *obj, struct al_s
         al_buf_adds(&f->what, "it is no object");
         return false;
     }
-    enum kind kind = kind_of(f, obj, al_str_of(s->name));
+    enum kind kind = kind_of(f, obj, s);
     if (kind == KIND_UNKNOWN)
         return false;
     if (kind != KIND_STDIO && !take_remote(f, s, obj))
@@ -409,7 +444,7 @@ static bool read_entry(struct foreign *f, const struct al_json *obj, struct al_s
         al_buf_adds(&f->what, "it is longer than 64 KiB");
     const char *fault = f->what.n ? NULL : al_server_complete(s);
     if (fault)
-        al_buf_adds(&f->what, fault);
+        say_fault(f, obj, s, fault);
     return !f->what.n;
 }
 

@@ -333,12 +333,38 @@ static int run(struct stdio *t, const char *program, char **argv, char **env, in
     return t->service ? 0 : -1;
 }
 
+/* Whether a whole command line stands where the program's name belongs. */
+static bool is_whole_line(struct al_upstream *s, const char *command, const char *program, char **env,
+                          int cwd_fd)
+{
+    size_t n = strcspn(command, " ");
+    if (n == 0 || !command[n] || (program && access(program, F_OK) == 0))
+        return false;
+    autofree char *word = al_xdup(command, n);
+    autofree char *first = locate(s, word, env, cwd_fd);
+    return first && access(first, X_OK) == 0;
+}
+
+static int fail_whole_line(const struct stdio *t, const char *command, struct al_err *err)
+{
+    autobuf struct al_buf shown = AL_BUF_INIT(1024);
+    al_text_visible(&shown, al_utf8_cut((struct al_str){command, strcspn(command, " ")}, 100), false);
+    al_fail(err, AL_UPSTREAM_UNAVAILABLE, "the MCP server %s: its command is a whole command line",
+            t->s->config->name);
+    return al_hint(err, "put the arguments into args: \"command\": \"%.*s\", \"args\": [\"…\"]",
+                   AL_FMT(al_buf_str(&shown)));
+}
+
 static int find_and_run(struct stdio *t, char **argv, char **env, struct al_err *err)
 {
     autofd int cwd_fd = -1;
     if (open_cwd(t->s, &cwd_fd, err) < 0)
         return -1;
     autofree char *program = locate(t->s, argv[0], env, cwd_fd);
+    if (is_whole_line(t->s, argv[0], program, env, cwd_fd)) {
+        t->s->exec_failed = true;
+        return fail_whole_line(t, argv[0], err);
+    }
     if (program)
         return run(t, program, argv, env, cwd_fd, err);
     t->s->exec_failed = true;

@@ -218,7 +218,60 @@ test("without servers tools and doctor say how to get some", () => {
   home.remove();
 });
 
+test("a pattern that matches nothing is warned of with the nearest tool, one that is none is refused", () => {
+  const home = place({ good: { command: node, args: [simple], env: { SIMPLE_TOOLS: "3" } } });
+  run(home, ["mcp", "tools", "good"]);
+  for (const [pattern, near] of [["tol_*", "tool_0"], ["ecoh", "echo"]]) {
+    const r = run(home, ["mcp", "allow", "good", pattern]);
+    assert.equal(r.status, 0);
+    assert.match(r.stderr, new RegExp(`^warning: the pattern matches no tool of good that is known; the nearest is ${near}\n`));
+  }
+  assert.match(run(home, ["mcp", "allow", "good", "nosuch_*"]).stderr, /`alisio mcp tools good` lists them\n/);
+  for (const open of ["[", "a[", "[]", "[!]", "x[a-"]) {
+    const r = run(home, ["mcp", "allow", "good", open]);
+    assert.equal(r.status, 2);
+    assert.match(r.stderr, /INVALID_INPUT: the pattern has a \[ that no \] closes/);
+  }
+  for (const fine of ["\\[", "[]]", "tool_[01]", "]"]) assert.equal(run(home, ["mcp", "allow", "good", fine]).status, 0);
+  home.remove();
+});
+
+test("a wrong word of a policy is told with its pattern, and a wrong server of --allow-mcp with the nearest", () => {
+  const home = place({ good: { command: "x", tools: { "get_*": "allow", "read_*": "alow" } } });
+  assert.match(run(home, ["mcp", "list"]).stderr, /line \d+: mcp\.servers\.good\.tools: the pattern read_\* has "alow"; it must have "allow", "ask" or "deny"/);
+  writeFileSync(home.config, JSON.stringify({ mcp: { servers: { good: { command: "x" } } } }));
+  assert.match(run(home, ["js", "-e", "1", "--allow-mcp=goood.x"]).stderr, /warning: --allow-mcp: there is no MCP server goood; did you mean good\?/);
+  for (const right of ["--allow-mcp", "--allow-mcp=good", "--allow-mcp=good.get_*"])
+    assert.doesNotMatch(run(home, ["js", "-e", "1", right]).stderr, /no MCP server/);
+  home.remove();
+});
+
+test("a whole command line as the command is told as that", () => {
+  const home = place({ s: { command: `${node} ${simple}` } });
+  assert.match(run(home, ["mcp", "doctor"]).stdout, /its command is a whole command line\n +ran +.*\n +mend +put the arguments into args: "command": ".*node", /);
+  home.remove();
+});
+
+test("doctor shows what it ran and the line that names the error, and each server as it ends", () => {
+  const home = place({ bad: { command: node, args: ["none.mjs"] }, good: { command: node, args: [simple] } });
+  const r = run(home, ["mcp", "doctor"]);
+  assert.match(r.stdout, /\n +ran +\S*node none\.mjs\n/);
+  assert.match(r.stdout, /\n +stderr +Error: Cannot find module/);
+  assert.match(r.stderr, /^good: ready after \d+\.\d s$/m);
+  assert.match(r.stderr, /^bad: failed after \d+\.\d s$/m);
+  assert.doesNotMatch(run(home, ["mcp", "doctor", "--quiet"]).stderr, / after /);
+  home.remove();
+});
+
 // --- import ---
+
+test("an entry of the older transport is copied, and said to be tried as the newer one", () => {
+  const home = place(null, { "mcp.json": JSON.stringify({ mcpServers: { old: { type: "sse", url: "https://h.example/sse" } } }) });
+  const r = run(home, ["mcp", "import", "mcp.json"]);
+  assert.match(r.stdout, /note +it is of the older transport "sse", and is tried as Streamable HTTP/);
+  assert.doesNotMatch(r.stdout, /left out/);
+  home.remove();
+});
 
 test("import shows, wants a yes, copies, and proposes a policy", () => {
   const home = place(null, {

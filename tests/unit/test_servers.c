@@ -80,7 +80,7 @@ static void ours_is_strict(void **state)
             "mcp.servers.a.command must be a string");
     refused(AL_SERVERS_OURS,
             "{\"mcp\":{\"servers\":{\"a\":{\"command\":\"x\",\"tools\":{\"*\":\"maybe\"}}}}}",
-            "allow, ask or deny");
+            "it must have \"allow\", \"ask\" or \"deny\"");
     refused(AL_SERVERS_OURS, "{\"mcp\":{\"servers\":{\"a\":{\"command\":\"x\",\"timeoutMs\":1}}}}",
             "1000 to 3600000");
     refused(AL_SERVERS_OURS, "{\"mcp\":{\"servers\":{\"\":{\"command\":\"x\"}}}}", "empty name");
@@ -206,6 +206,10 @@ static void foreign_json(void **state)
                 "{\"mcpServers\":{\"a\":7,\"b\":{},\"c\":{\"type\":\"ws\",\"url\":\"ws://x\"}}}",
                 "a: it is no object\nb: has neither a command nor a url\n"
                 "c: its type ws is none that can be reached from here\n");
+    al_servers_free(&s);
+    s = read_as(AL_SERVERS_ANY_JSON, "{\"mcpServers\":{\"a\":{\"cmd\":\"x\"},\"b\":{\"endpoint\":\"y\"}}}",
+                "a: has neither a command nor a url; its key cmd should be command\n"
+                "b: has neither a command nor a url; its key endpoint should be url\n");
     al_servers_free(&s);
     s = read_as(AL_SERVERS_ANY_JSON, "", "");
     al_servers_free(&s);
