@@ -92,7 +92,8 @@ struct al_mcp_relay {
     size_t n_watched;
     uint64_t seed; /* of the hashes: nobody outside can choose URIs of one slot */
     struct al_relay_ticket tickets[AL_RELAY_TICKETS];
-    bool started; /* all servers were asked to start */
+    size_t list_bytes; /* that lists keep while they are put together */
+    bool started;      /* all servers were asked to start */
 };
 
 /* Of one question, of all that wait to be asked, and of a notification. */

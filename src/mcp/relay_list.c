@@ -204,9 +204,15 @@ static void take_page(struct al_relay_work *part, const struct al_json *page)
     if (slot->n_pages == 0 && list->n == 1)
         put_rest(slot, part->member, page);
     bool goes_on = al_relay_keep_page(list, slot, al_buf_str(&entries), n);
-    if (goes_on)
+    if (goes_on) {
         al_relay_keep_hints(list, page);
-    if (goes_on && al_json_is_string(cursor) && follow(part, slot, cursor->str))
+        goes_on = al_json_is_string(cursor) && follow(part, slot, cursor->str);
+        if (al_relay_list_is_full(list)) {
+            al_relay_end_after(list, slot, goes_on);
+            goes_on = false;
+        }
+    }
+    if (goes_on)
         ask_page(part);
     else
         al_relay_part_over(part);

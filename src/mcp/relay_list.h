@@ -12,6 +12,8 @@
 /* What one answer holds; a server's page that is larger comes alone. */
 #define AL_RELAY_LIST_ENTRIES 2000
 #define AL_RELAY_LIST_BYTES (4u << 20)
+/* What all that are being put together hold: then each ends early. */
+#define AL_RELAY_LISTS_BYTES (64u << 20)
 /* Of one server, in one answer. */
 #define AL_RELAY_LIST_PAGES 1000
 #define AL_RELAY_LIST_CURSOR (16u << 10)
@@ -53,6 +55,10 @@ struct al_relay_slot *al_relay_slot_of(const struct al_relay_work *part);
 /* Keeps a page; false: there is no room, and the answer ends before it. */
 bool al_relay_keep_page(struct al_relay_list *list, struct al_relay_slot *slot, struct al_str entries,
                         size_t n);
+/* Nothing more can be kept. */
+bool al_relay_list_is_full(const struct al_relay_list *list);
+/* The answer ends with what this slot has: the next one goes on with the slot, or with the next server. */
+void al_relay_end_after(struct al_relay_list *list, struct al_relay_slot *slot, bool has_more);
 /* What a page says of how long it may be kept, and by whom. */
 void al_relay_keep_hints(struct al_relay_list *list, const struct al_json *page);
 /* What its server is asked no more: the whole is answered when it was the last. May be called from its

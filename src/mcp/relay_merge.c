@@ -12,10 +12,19 @@ struct al_relay_slot *al_relay_slot_of(const struct al_relay_work *part)
     return &part->whole->list->slots[part->server - part->relay->servers];
 }
 
+static void count(struct al_relay_list *list, size_t bytes, size_t n)
+{
+    list->bytes += bytes;
+    list->n_entries += n;
+    list->whole->relay->list_bytes += bytes;
+}
+
 static void slot_clear(struct al_relay_list *list, struct al_relay_slot *slot)
 {
     list->bytes -= slot->entries.n;
     list->n_entries -= slot->n_entries;
+    if (list->whole->relay)
+        list->whole->relay->list_bytes -= slot->entries.n;
     slot->n_entries = 0;
     slot->n_pages = 0;
     al_buf_free(&slot->entries);
@@ -62,6 +71,12 @@ void al_relay_list_orphan(struct al_relay_list *list)
 
 /* --- room --- */
 
+static bool has_room(const struct al_relay_list *list, size_t bytes, size_t n)
+{
+    return list->bytes + bytes <= AL_RELAY_LIST_BYTES && list->n_entries + n <= AL_RELAY_LIST_ENTRIES &&
+           list->whole->relay->list_bytes + bytes <= AL_RELAY_LISTS_BYTES;
+}
+
 /* The answer ends in this slot: what comes after it is asked for by the client's next request. */
 static void end_at(struct al_relay_list *list, struct al_relay_slot *slot)
 {
@@ -87,7 +102,7 @@ bool al_relay_keep_page(struct al_relay_list *list, struct al_relay_slot *slot, 
     /* Each answer goes on by one page at least, however long that is. */
     bool must = slot == &list->slots[list->first] && slot->n_pages == 0 && !list->ours_n;
     struct al_relay_slot *last;
-    while (list->bytes + entries.n > AL_RELAY_LIST_BYTES || list->n_entries + n > AL_RELAY_LIST_ENTRIES) {
+    while (!has_room(list, entries.n, n)) {
         last = last_kept_after(list, slot);
         if (!last) {
             if (must)
@@ -99,16 +114,31 @@ bool al_relay_keep_page(struct al_relay_list *list, struct al_relay_slot *slot, 
         slot_clear(list, last);
         end_at(list, last);
     }
-    if (n && slot->n_entries)
+    size_t before = slot->entries.n;
+    if (n && before)
         al_buf_addc(&slot->entries, ',');
-    if (n && slot->n_entries)
-        list->bytes++;
     al_buf_add_str(&slot->entries, entries);
     slot->n_entries += n;
     slot->n_pages++;
-    list->bytes += entries.n;
-    list->n_entries += n;
+    count(list, slot->entries.n - before, n);
     return true;
+}
+
+bool al_relay_list_is_full(const struct al_relay_list *list)
+{
+    return !has_room(list, 1, 1);
+}
+
+void al_relay_end_after(struct al_relay_list *list, struct al_relay_slot *slot, bool has_more)
+{
+    struct al_relay_slot *next = slot + 1;
+    if (has_more) {
+        end_at(list, slot);
+    } else if (next < list->slots + list->n) {
+        al_relay_slot_stop(list, next);
+        slot_clear(list, next);
+        end_at(list, next);
+    }
 }
 
 void al_relay_keep_hints(struct al_relay_list *list, const struct al_json *page)
