@@ -78,7 +78,7 @@ test("every command has help with examples, and every example works", () =>
       writeFileSync(join(home.dir, name), text, { mode: 0o600 });
     }
     // No such grant is there; nobody is there to say yes.
-    const ends = [[/^alisio permissions revoke/, 4], [/^alisio mcp import \.mcp\.json$/, 3], [/^alisio setup claude-code$/, 3]];
+    const ends = [[/^alisio permissions revoke/, 4], [/^alisio mcp import \.mcp\.json$/, 3], [/^alisio mcp remove github$/, 3], [/^alisio setup claude-code$/, 3]];
     const names = commandNames(home);
     assert.ok(names.includes("js") && names.includes("runs show") && names.length > 25, names.join(", "));
     for (const dir of [".local/share/bash-completion/completions", ".config/fish/completions"])
