@@ -104,6 +104,7 @@ enum al_arg_kind {
     AL_ARG_FILE,
     AL_ARG_DIR,
     AL_ARG_WORDS,
+    AL_ARG_SERVER, /* the name of an MCP server */
 };
 
 struct al_example {

@@ -83,6 +83,10 @@ struct dialect {
     const char *dirs, *files;
 };
 
+/* Shells expand the words that they are offered: a name with anything but these in it is left out. */
+#define SERVER_NAMES \
+    "alisio mcp list --quiet 2>/dev/null | awk -F '  +' 'NR > 1 && $1 ~ /^[A-Za-z0-9._-]+$/ {print $1}'"
+
 static const struct dialect bash = {"COMPREPLY=($(compgen -W \"", "\" -- \"$cur\"))",
                                     "COMPREPLY=($(compgen -d -- \"$cur\"))",
                                     "COMPREPLY=($(compgen -f -- \"$cur\"))"};
@@ -154,6 +158,8 @@ static void arguments(const struct dialect *d, struct al_buf *out)
         al_buf_addf(out, "    '%s') ", c->name);
         if (c->arg == AL_ARG_WORDS)
             offer(d, c->words, out);
+        else if (c->arg == AL_ARG_SERVER)
+            offer(d, "$(" SERVER_NAMES ")", out);
         else
             al_buf_adds(out, c->arg == AL_ARG_DIR ? d->dirs : d->files);
         al_buf_adds(out, " ;;\n");
@@ -276,6 +282,8 @@ static void fish_command(const struct al_command *c, struct al_buf *out)
         fish_flag(*f, here.p, out);
     if (c->arg == AL_ARG_WORDS)
         al_buf_addf(out, "complete -c alisio -n \"%s\" -a '%s'\n", here.p, c->words);
+    else if (c->arg == AL_ARG_SERVER)
+        al_buf_addf(out, "complete -c alisio -n \"%s\" -a \"(__alisio_servers)\"\n", here.p);
     else if (c->arg == AL_ARG_FILE)
         al_buf_addf(out, "complete -c alisio -n \"%s\" -F\n", here.p);
     else if (c->arg == AL_ARG_DIR)
@@ -296,9 +304,10 @@ static void for_fish(struct al_buf *out)
                      "                        set cmd $w\n                    case");
     for (size_t i = 0; i < al_n_groups; i++)
         al_buf_addf(out, " %s", al_group_table[i].name);
-    al_buf_adds(out,
-                "\n                        set cmd \"$cmd $w\"\n                end\n        end\n    end\n"
-                "    test \"$cmd\" = \"$argv[1]\"\nend\ncomplete -c alisio -f\n");
+    al_buf_adds(
+        out, "\n                        set cmd \"$cmd $w\"\n                end\n        end\n    end\n"
+             "    test \"$cmd\" = \"$argv[1]\"\nend\nfunction __alisio_servers\n    " SERVER_NAMES "\nend\n"
+             "complete -c alisio -f\n");
     for (int id = AL_FLAG_END + 1; id < AL_FLAG_COUNT; id++)
         if (al_flag_table[id].global)
             fish_flag((enum al_flag_id)id, NULL, out);

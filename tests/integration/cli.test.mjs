@@ -487,7 +487,8 @@ test("completion: the scripts are well formed, and bash completes", () =>
     writeFileSync(join(home.dir, "complete.bash"), script);
     const complete = (...words) => {
       const r = spawnSync("bash", ["-c", `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _alisio; printf '%s\\n' "\${COMPREPLY[@]}"`,
-        "bash", join(home.dir, "complete.bash"), "alisio", ...words], { encoding: "utf8", cwd: home.workspace });
+        "bash", join(home.dir, "complete.bash"), "alisio", ...words],
+        { encoding: "utf8", cwd: home.workspace, env: { ...home.env, PATH: `${dirname(alisio)}:${process.env.PATH}` } });
       assert.equal(r.stderr, "");
       return r.stdout.trim().split("\n");
     };
@@ -496,6 +497,11 @@ test("completion: the scripts are well formed, and bash completes", () =>
     assert.deepEqual(complete("--cwd", "/tmp", "runs", "show", "--co"), ["--config", "--code", "--command"]);
     assert.deepEqual(complete("runs", "show", "l"), ["last"]);
     assert.deepEqual(complete("completion", "z"), ["zsh"]);
+    mkdirSync(home.env.ALISIO_CONFIG_HOME, { mode: 0o700 });
+    writeFileSync(join(home.env.ALISIO_CONFIG_HOME, "config.json"),
+      '{"mcp":{"servers":{"git-hub":{"command":"x"},"$(touch here)":{"command":"x"},"two words":{"command":"x"}}}}', { mode: 0o600 });
+    assert.deepEqual(complete("mcp", "remove", ""), ["git-hub"]);
+    assert.ok(!existsSync(join(home.workspace, "here")));
     assert.deepEqual(complete("mcp", "--expose", "p"), ["process"]);
     for (const [name, check] of [["zsh", ["zsh", "-n"]], ["fish", ["fish", "--no-execute"]]]) {
       writeFileSync(join(home.dir, `complete.${name}`), run(home, ["completion", name]).stdout);
