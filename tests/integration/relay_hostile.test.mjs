@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import http from "node:http";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { McpClient, alisio, makeHome, runJson, soon, until } from "./lib.mjs";
@@ -136,6 +136,7 @@ function post({ port }, body, headers = {}) {
           resolve(got);
         });
       });
+      got.request = req;
       req.on("error", reject);
       req.end(JSON.stringify({ jsonrpc: "2.0", ...body }));
     }),
@@ -602,5 +603,30 @@ test("a list that is taken back, and servers that go in the middle, leave nothin
   c.send({ id: "open", method: "resources/list" });
   await until("the second page's request", () => asked() === 2);
   c.process.kill("SIGTERM");
-  assert.ok(await soon(c.exit, "the end"));
+  assert.notEqual((await soon(c.exit, "the end")).code, 1);
+});
+
+test("a client that goes in the middle of a list takes it along, and the next one is served", async () => {
+  const home = world();
+  const said = join(home.dir, "said");
+  const hangs = serverOf(
+    home,
+    "hangs",
+    `const fs = process.getBuiltinModule("node:fs");
+     if (m.method === "resources/list") { fs.appendFileSync(${JSON.stringify(said)}, "asked "); return true; }
+     if (m.method === "notifications/cancelled") fs.appendFileSync(${JSON.stringify(said)}, "taken ");
+     return false;`,
+  );
+  const quick = serverOf(home, "quick", "return false;");
+  const server = await serve(home, { hangs, quick });
+  const own = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "resources/list" };
+  const gone = post(server, { id: 1, method: "resources/list", params: { _meta: modernMeta } }, own);
+  gone.end.catch(() => {});
+  const text = () => (existsSync(said) ? readFileSync(said, "utf8") : "");
+  await until("the server's request", () => text().includes("asked"));
+  gone.request.destroy();
+  await until("the server's cancellation", () => text().includes("taken"));
+  const tools = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list" };
+  const { result } = (await post(server, { id: 2, method: "tools/list", params: { _meta: modernMeta } }, tools).end).messages.at(-1);
+  assert.ok(result.tools.some(({ name }) => name === "mcp_hangs_go"));
 });
