@@ -229,7 +229,7 @@ static bool fail_by_server(const struct al_core *core, struct al_str name, enum 
     if (source->switched_off && source->switched_off(core->source_ud, first)) {
         al_fail(err, AL_TOOL_NOT_FOUND, "the MCP server %.*s is switched off in the configuration",
                 AL_FMT(first));
-        al_hint(err, "do without it, or let a person switch it on");
+        al_hint(err, "do without it, or let a person switch it on: `alisio mcp enable %.*s`", AL_FMT(first));
         return true;
     }
     if (first.n == name.n)
