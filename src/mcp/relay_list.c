@@ -342,19 +342,30 @@ static void late_ready(struct al_relay_wait *wait, const struct al_err *err)
     }
 }
 
+/* It has not started: the client is told now, and when it has. */
+static void announce(struct al_relay_work *whole, struct al_relay_server *s)
+{
+    autobuf struct al_buf text = AL_BUF_INIT(8192);
+    unsigned bit = bit_of(whole->member);
+    is_partial(whole->list);
+    al_buf_addf(&text, "%s is left out of %s: it is still starting; you are told when it is there",
+                al_relay_name(s), whole->member);
+    al_relay_warn(whole, al_buf_str(&text));
+    if (s->told & bit)
+        return;
+    if (!s->awaited)
+        al_relay_wait_for(whole->relay, s, NULL, late_ready);
+    s->awaited |= bit;
+}
+
 static void leave_out(struct al_relay_list *list, struct al_relay_slot *slot)
 {
     struct al_relay_work *part = slot->part;
-    struct al_relay_server *s = part->server;
-    unsigned bit = bit_of(part->member);
-    if (al_upstream_state(s->upstream) == AL_UPSTREAM_READY) {
-        s->slow |= slot->n_pages ? 0 : bit;
+    if (al_upstream_state(part->server->upstream) == AL_UPSTREAM_READY) {
+        part->server->slow |= slot->n_pages ? 0 : bit_of(part->member);
         lose_rest(part, "it does not answer in time");
     } else {
-        lose_rest(part, "it is still starting; you are told when it is there");
-        if (!s->awaited && !(s->told & bit))
-            al_relay_wait_for(list->whole->relay, s, NULL, late_ready);
-        s->awaited |= s->told & bit ? 0 : bit;
+        announce(list->whole, part->server);
     }
     al_relay_slot_stop(list, slot);
 }
@@ -390,9 +401,14 @@ static void ask_all(struct al_relay_work *whole)
     struct al_relay_list *list = whole->list;
     for (size_t i = list->first; i < list->n; i++) {
         struct al_relay_slot *slot = &list->slots[i];
-        if (!slot->given && !al_relay_may_have(&relay->servers[i], kind_of(whole->member)->capability))
+        struct al_relay_server *s = &relay->servers[i];
+        if (!slot->given && !al_relay_may_have(s, kind_of(whole->member)->capability))
             continue;
-        slot->part = al_relay_part_new(whole, &relay->servers[i]);
+        if (s->awaited && al_upstream_state(s->upstream) != AL_UPSTREAM_READY) { /* it had its time before */
+            announce(whole, s);
+            continue;
+        }
+        slot->part = al_relay_part_new(whole, s);
         list->n_open++;
         ask_page(slot->part);
     }
