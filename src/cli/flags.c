@@ -118,7 +118,8 @@ const struct al_flag al_flag_table[AL_FLAG_COUNT] = {
                         .takes = AL_TAKES_FILE},
     [AL_FLAG_ALLOW_HOST] = {.name = "--allow-host",
                             .value = "NAME",
-                            .help = "another name that requests may come to, as of a forwarded port (repeatable)",
+                            .help =
+                                "another name that requests may come to, as of a forwarded port (repeatable)",
                             .takes = AL_TAKES_TEXT,
                             .list = AL_LIST_ALLOW_HOSTS},
     [AL_FLAG_PROBE] = {.name = "--probe", .help = "run the engine's self-test"},

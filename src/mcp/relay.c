@@ -102,9 +102,9 @@ static void on_ready(void *ud, const struct al_err *err)
     free(wait);
 }
 
-struct al_relay_wait *al_relay_wait_for(struct al_mcp_relay *relay, struct al_relay_server *s,
-                                        struct al_relay_work *work,
-                                        void (*then)(struct al_relay_wait *wait, const struct al_err *err))
+static struct al_relay_wait *new_wait(struct al_mcp_relay *relay, struct al_relay_server *s,
+                                      struct al_relay_work *work,
+                                      void (*then)(struct al_relay_wait *wait, const struct al_err *err))
 {
     struct al_relay_wait *wait = al_xcalloc(1, sizeof *wait);
     wait->relay = relay;
@@ -113,6 +113,14 @@ struct al_relay_wait *al_relay_wait_for(struct al_mcp_relay *relay, struct al_re
     wait->then = then;
     wait->next = relay->waits;
     relay->waits = wait;
+    return wait;
+}
+
+struct al_relay_wait *al_relay_wait_for(struct al_mcp_relay *relay, struct al_relay_server *s,
+                                        struct al_relay_work *work,
+                                        void (*then)(struct al_relay_wait *wait, const struct al_err *err))
+{
+    struct al_relay_wait *wait = new_wait(relay, s, work, then);
     al_upstream_ready(s->upstream, on_ready, wait);
     return wait;
 }
@@ -121,13 +129,7 @@ struct al_relay_wait *al_relay_refresh(struct al_mcp_relay *relay, struct al_rel
                                        struct al_relay_work *work,
                                        void (*then)(struct al_relay_wait *wait, const struct al_err *err))
 {
-    struct al_relay_wait *wait = al_xcalloc(1, sizeof *wait);
-    wait->relay = relay;
-    wait->server = s;
-    wait->work = work;
-    wait->then = then;
-    wait->next = relay->waits;
-    relay->waits = wait;
+    struct al_relay_wait *wait = new_wait(relay, s, work, then);
     al_upstream_refresh(s->upstream, on_ready, wait);
     return wait;
 }

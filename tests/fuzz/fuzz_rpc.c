@@ -1,4 +1,5 @@
-/* The JSON-RPC reader: bytes in two pieces, to lines, to messages. Cutting the input elsewhere may change nothing. */
+/* The JSON-RPC reader: bytes in two pieces, to lines, to messages. Cutting the input elsewhere may change
+ * nothing. */
 #include "rpc/rpc.h"
 
 #include <stdint.h>

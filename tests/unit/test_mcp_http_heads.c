@@ -110,7 +110,9 @@ static void values_are_plain_or_base64(void **state)
         {"=?base64?IHBhZGRlZCA=?=", " padded "},
         {"=?base64?SGVsbG8sIOS4lueVjA==?=", "Hello, \xe4\xb8\x96\xe7\x95\x8c"},
         {"=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=", "=?base64?literal?="},
-        {"=?base64?" "?=", ""},
+        {"=?base64?"
+         "?=",
+         ""},
         {"=?base64?SGVsbG8?=", NULL},
         {"=?base64?SGVs!!!bG8=?=", NULL},
         {"=?base64?====?=", NULL},

@@ -16,7 +16,8 @@ static void a_line_becomes_the_right_kind_of_message(void **state)
     (void)state;
     static const struct want table[] = {
         {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", AL_RPC_REQUEST, 0, "1"},
-        {"{\"jsonrpc\":\"2.0\",\"id\":\"a\\u0041\",\"method\":\"ping\",\"params\":{}}", AL_RPC_REQUEST, 0, "\"a\\u0041\""},
+        {"{\"jsonrpc\":\"2.0\",\"id\":\"a\\u0041\",\"method\":\"ping\",\"params\":{}}", AL_RPC_REQUEST, 0,
+         "\"a\\u0041\""},
         {"{\"jsonrpc\":\"2.0\",\"id\":1.50,\"method\":\"ping\"}", AL_RPC_REQUEST, 0, "1.50"},
         {"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}", AL_RPC_NOTIFICATION, 0, ""},
         {"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", AL_RPC_RESPONSE, 0, "1"},
@@ -28,7 +29,8 @@ static void a_line_becomes_the_right_kind_of_message(void **state)
         {"{\"id\":1,\"method\":\"ping\"}", AL_RPC_BROKEN, AL_RPC_INVALID_REQUEST, "1"},
         {"{\"jsonrpc\":\"2.0\",\"id\":1}", AL_RPC_BROKEN, AL_RPC_INVALID_REQUEST, "1"},
         {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}", AL_RPC_BROKEN, AL_RPC_INVALID_REQUEST, "1"},
-        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}", AL_RPC_BROKEN, AL_RPC_INVALID_PARAMS, "1"},
+        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}", AL_RPC_BROKEN,
+         AL_RPC_INVALID_PARAMS, "1"},
         {"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", AL_RPC_BROKEN, AL_RPC_INVALID_REQUEST, ""},
         {"[]", AL_RPC_BROKEN, AL_RPC_INVALID_REQUEST, ""},
         {"5", AL_RPC_BROKEN, AL_RPC_INVALID_REQUEST, ""},
@@ -40,8 +42,10 @@ static void a_line_becomes_the_right_kind_of_message(void **state)
         autoarena struct al_arena arena = AL_ARENA_INIT(1 << 20);
         struct al_rpc rpc;
         al_rpc_read(&arena, al_str_of(table[i].line), &rpc);
-        if ((int)rpc.kind != table[i].kind || (int)rpc.error_code != table[i].code || !al_str_is(rpc.id, table[i].id))
-            fail_msg("%s: kind %d, code %d, id %.*s", table[i].line, rpc.kind, rpc.error_code, AL_FMT(rpc.id));
+        if ((int)rpc.kind != table[i].kind || (int)rpc.error_code != table[i].code ||
+            !al_str_is(rpc.id, table[i].id))
+            fail_msg("%s: kind %d, code %d, id %.*s", table[i].line, rpc.kind, rpc.error_code,
+                     AL_FMT(rpc.id));
         if (rpc.kind == AL_RPC_BROKEN)
             assert_true(rpc.error[0] != 0);
     }
@@ -88,7 +92,8 @@ static void lines_are_the_same_however_the_bytes_arrive(void **state)
             al_rpc_lines_init(&lines, 8);
             struct al_str all = al_str_of(table[i].bytes);
             for (size_t at = 0; at < all.n; at += step)
-                al_rpc_lines_feed(&lines, (struct al_str){all.p + at, all.n - at < step ? all.n - at : step}, &sink, &log);
+                al_rpc_lines_feed(&lines, (struct al_str){all.p + at, all.n - at < step ? all.n - at : step},
+                                  &sink, &log);
             al_rpc_lines_end(&lines, &sink, &log);
             if (!al_str_is(al_buf_str(&log.text), table[i].want))
                 fail_msg("%s in steps of %zu: %.*s", table[i].bytes, step, AL_FMT(al_buf_str(&log.text)));

@@ -303,8 +303,7 @@ static void the_nearest_name_is_said_first(void **state)
     check_not_found("mcp_github_gt_sum", "there is no tool \"mcp_github_gt_sum\"",
                     "did you mean github.get-sum");
     check_not_found("github.ad_sum", "there is no tool \"github.ad_sum\"", "did you mean github.add_sum");
-    check_not_found("github.odd_sun", "there is no tool \"github.odd_sun\"",
-                    "mcp_github_odd_sum");
+    check_not_found("github.odd_sun", "there is no tool \"github.odd_sun\"", "mcp_github_odd_sum");
 }
 
 static void a_name_of_no_server_says_so(void **state)
