@@ -25,7 +25,8 @@ function serverOf(home, name, body) {
   const file = join(home.dir, `${name}.mjs`);
   writeFileSync(
     file,
-    `const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...m }) + "\\n");
+    `import * as fs from "node:fs";
+const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...m }) + "\\n");
 const kept = [];
 const form = ${form};
 const on = (m) => { ${body} };
@@ -502,7 +503,6 @@ test("a server that does not start holds nobody up, and is announced when it is 
     home,
     "late",
     `if (m.method !== "initialize") return false;
-     const fs = process.getBuiltinModule("node:fs");
      const answer = () => {
        if (!fs.existsSync(${JSON.stringify(go)})) return;
        watch.close();
@@ -612,8 +612,7 @@ test("a client that goes in the middle of a list takes it along, and the next on
   const hangs = serverOf(
     home,
     "hangs",
-    `const fs = process.getBuiltinModule("node:fs");
-     if (m.method === "resources/list") { fs.appendFileSync(${JSON.stringify(said)}, "asked "); return true; }
+    `if (m.method === "resources/list") { fs.appendFileSync(${JSON.stringify(said)}, "asked "); return true; }
      if (m.method === "notifications/cancelled") fs.appendFileSync(${JSON.stringify(said)}, "taken ");
      return false;`,
   );
