@@ -6,13 +6,13 @@ import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { encode } from "gpt-tokenizer";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { makeFiles, singleCalls, sizes, tasks } from "./tokens_tasks.mjs";
 
-const [alisio, page] = process.argv.slice(2);
+const [alisio, page] = process.argv.slice(2).map((path) => resolve(path));
 const require = createRequire(import.meta.url);
 const count = (text) => encode(text).length;
 const programOf = (name) => join(dirname(require.resolve(`@modelcontextprotocol/${name}/package.json`)), "dist/index.js");
