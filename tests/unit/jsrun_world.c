@@ -87,15 +87,27 @@ static void big_start(struct al_call *call)
     al_call_finish(call);
 }
 
+static bool has_ended(struct al_str name)
+{
+    char mark[64];
+    snprintf(mark, sizeof mark, "-%.*s", AL_FMT(name));
+    return strstr(current->log, mark) != NULL;
+}
+
 static void later_done(void *ud)
 {
     struct al_call *call = ud;
+    struct al_str after = al_json_get_text(call->args, "after");
+    if (after.n && !has_ended(after)) {
+        al_timer_start(al_core_loop(call->core), 1, later_done, call);
+        return;
+    }
     logged('-', call);
     al_buf_addf(&call->structured, "\"%.*s\"", AL_FMT(al_json_get_text(call->args, "name")));
     al_call_finish(call);
 }
 
-/* Begins, and ends after some turns of the loop. */
+/* Begins, and ends after some turns of the loop; with `after`, not before the call of that name has ended. */
 static void later_start(struct al_call *call)
 {
     int64_t ms = 5;
@@ -120,7 +132,7 @@ static bool only_scratch(const struct al_json *args)
 #define ANY "{\"type\":\"object\",\"additionalProperties\":true}"
 #define NAMED                                                                                            \
     "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"ms\":{\"type\":\"integer\"}," \
-    "\"token\":{\"type\":\"string\"}},\"required\":[\"name\"],\"additionalProperties\":false}"
+    "\"after\":{\"type\":\"string\"},\"token\":{\"type\":\"string\"}},\"required\":[\"name\"],\"additionalProperties\":false}"
 #define TOOL(n, e, schema, s, ...)                                               \
     static const struct al_tool tool_##n = {.name = #n,                          \
                                             .title = #n,                         \

@@ -307,7 +307,7 @@ static void calls_run_concurrently_and_results_keep_their_order(void **state)
     struct world *w = make("{\"forge\":{\"javascript\":{\"maxConcurrency\":2}}}");
     struct outcome o = world_js(
         w,
-        "return await Promise.all([tools.later({name: 'a', ms: 60}), tools.later({name: 'b', ms: 5}),"
+        "return await Promise.all([tools.later({name: 'a', after: 'c'}), tools.later({name: 'b', ms: 5}),"
         " tools.later({name: 'c', ms: 5})]);",
         NULL);
     assert_int_equal(o.code, AL_OK);
@@ -339,7 +339,7 @@ static void calls_not_awaited_are_awaited_and_noted(void **state)
     (void)state;
     struct world *w = make(NULL);
     struct outcome o =
-        world_js(w, "tools.later({name: 'a', ms: 20}); tools.later({name: 'b', ms: 20}); return 1;", NULL);
+        world_js(w, "tools.later({name: 'a'}); tools.later({name: 'b', after: 'a'}); return 1;", NULL);
     assert_int_equal(o.code, AL_OK);
     assert_string_equal(w->log, "+a +b -a -b");
     has(o.text, "[2 calls, ");
