@@ -19,6 +19,10 @@
     X(INVALID_RESULT, 1, 422)                                                                      \
     X(DEADLOCK, 1, 422)                                                                            \
     X(ENGINE_CRASHED, 1, 422)                                                                      \
+    X(QUERY_ERROR, 1, 422)                                                                         \
+    X(INGEST_INVALID, 1, 422)                                                                      \
+    X(DATASET_UNSUPPORTED, 1, 415)                                                                 \
+    X(QUERY_REJECTED, 1, 400)                                                                      \
     X(STATE_CONFLICT, 1, 409)                                                                      \
     X(APPROVAL_REQUIRED, 3, 403)                                                                   \
     X(PERMISSION_DENIED, 3, 403)                                                                   \
@@ -32,11 +36,14 @@
     X(TOOL_NOT_FOUND, 4, 404)                                                                      \
     X(TIMEOUT, 5, 408)                                                                             \
     X(TOOL_TIMEOUT, 5, 408)                                                                        \
+    X(QUERY_TIMEOUT, 5, 408)                                                                       \
     X(MEMORY_LIMIT, 5, 413)                                                                        \
     X(STACK_LIMIT, 5, 413)                                                                         \
     X(CALL_LIMIT, 5, 413)                                                                          \
     X(OUTPUT_LIMIT, 5, 413)                                                                        \
     X(STATE_LIMIT, 5, 413)                                                                         \
+    X(INGEST_LIMIT, 5, 413)                                                                        \
+    X(QUERY_LIMIT, 5, 413)                                                                         \
     X(RESULT_TOO_LARGE, 5, 413)                                                                    \
     X(QUOTA_EXCEEDED, 5, 413)                                                                      \
     X(BUSY, 5, 429)                                                                                \
