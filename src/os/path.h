@@ -28,6 +28,12 @@ int al_path_open_parent(int dir_fd, const char *rel, bool create, const char *sh
  * else `mode`. Never follows a link at name. The temporary name starts with ".alisio-tmp-". */
 int al_path_write_atomic(int dir_fd, const char *name, struct al_str bytes, mode_t mode, const char *shown,
                          struct al_err *err) AL_MUST_CHECK;
+/* The first half of that, for a file that is written by others: a new file of such a name, 0600, O_RDWR, locked (and so
+ * left alone by sweepers) while its description is open, its folder noted (temps.h). The owner renames or unlinks it, and
+ * then calls al_path_tmp_end, once. The descriptor, or -errno. */
+#define AL_PATH_TMP_MAX 32
+int al_path_tmp_begin(int dir_fd, char name[AL_PATH_TMP_MAX]);
+void al_path_tmp_end(void);
 /* Removes leftover ".alisio-tmp-" files of dead writers in dir_fd (not of live ones). Count removed. */
 int al_path_sweep_tmp(int dir_fd);
 

@@ -109,6 +109,23 @@ int al_path_write_atomic(int dir_fd, const char *name, struct al_str bytes, mode
     return 0;
 }
 
+int al_path_tmp_begin(int dir_fd, char name[AL_PATH_TMP_MAX])
+{
+    _Static_assert(AL_PATH_TMP_MAX >= TMP_SIZE, "the name fits");
+    int r = al_temps_enter(dir_fd);
+    if (r < 0)
+        return r;
+    int fd = make_tmp(dir_fd, 0600, name);
+    if (fd < 0)
+        al_temps_leave();
+    return fd;
+}
+
+void al_path_tmp_end(void)
+{
+    al_temps_leave();
+}
+
 static bool is_tmp_name(const char *name)
 {
     size_t prefix = sizeof(TMP_PREFIX) - 1;
