@@ -1,4 +1,5 @@
 /* Keeping house: what is deleted, and never what is live. */
+#include "store/dataset_int.h"
 #include "store/store_int.h"
 
 #include "base/mem.h"
@@ -122,5 +123,8 @@ int al_store_purge_workspace(struct al_store *s, const char *workspace, struct a
 {
     if (al_store_recover(s, err) < 0 || al_db_begin(s->db, false, err) < 0)
         return -1;
-    return al_store_finish(s, purge_workspace_in_tx(s, workspace, err), err);
+    int n = al_store_finish(s, purge_workspace_in_tx(s, workspace, err), err);
+    if (n >= 0)
+        al_dataset_files_remove(s, workspace, NULL);
+    return n;
 }

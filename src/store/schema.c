@@ -78,6 +78,22 @@ const char *const al_store_migrations[] = {
     "CREATE TABLE catalog_pins("
     "  server TEXT NOT NULL, tool TEXT NOT NULL, sha256 TEXT NOT NULL, definition TEXT NOT NULL,"
     "  at_ms INTEGER NOT NULL, PRIMARY KEY(server, tool));",
+
+    /* A dataset repeats the workspace of its session, as a run does. The source_ columns say which file it
+       was. */
+    "CREATE TABLE datasets("
+    "  seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    "  session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, workspace TEXT NOT NULL,"
+    "  name TEXT NOT NULL, format TEXT NOT NULL, sha256 TEXT NOT NULL, options TEXT NOT NULL,"
+    "  bytes INTEGER NOT NULL, source_bytes INTEGER NOT NULL, n_rows INTEGER NOT NULL, source_path TEXT,"
+    "  source_dev INTEGER NOT NULL, source_ino INTEGER NOT NULL, source_size INTEGER NOT NULL,"
+    "  source_mtime_ns INTEGER NOT NULL, source_ctime_ns INTEGER NOT NULL,"
+    "  db_rel_path TEXT NOT NULL, ingest_version INTEGER NOT NULL, sheets TEXT NOT NULL,"
+    "  created_ms INTEGER NOT NULL, used_ms INTEGER NOT NULL);"
+    "CREATE INDEX datasets_session ON datasets(session, sha256);"
+    "CREATE INDEX datasets_source ON datasets(session, source_ino);"
+    "CREATE INDEX datasets_workspace ON datasets(workspace, seq);"
+    "CREATE INDEX datasets_used ON datasets(used_ms);",
 };
 
 const int al_store_n_migrations = sizeof al_store_migrations / sizeof al_store_migrations[0];

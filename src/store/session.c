@@ -1,3 +1,4 @@
+#include "store/dataset_int.h"
 #include "store/store_int.h"
 
 #include "base/mem.h"
@@ -137,7 +138,7 @@ static int delete_in_tx(struct al_store *s, const char *id, struct al_err *err)
     al_bind_textz(q, 1, id);
     if (al_store_write(s, q, err) < 0)
         return -1;
-    /* Runs, calls, events, state and grants go with it. */
+    /* Runs, calls, events, state, grants and datasets go with it. */
     if (al_db_prepare(s->db, "DELETE FROM sessions WHERE id=?1", &q, err) < 0)
         return -1;
     al_bind_textz(q, 1, id);
@@ -152,7 +153,14 @@ static int delete_in_tx(struct al_store *s, const char *id, struct al_err *err)
 
 int al_store_session_delete(struct al_store *s, const char *id, struct al_err *err)
 {
-    if (al_store_recover(s, err) < 0 || al_db_begin(s->db, false, err) < 0)
+    struct al_session v = {0};
+    if (al_store_recover(s, err) < 0 || al_store_session_get(s, id, &v, err) < 0)
         return -1;
-    return al_store_finish(s, delete_in_tx(s, id, err), err);
+    int r = al_db_begin(s->db, false, err);
+    if (r == 0)
+        r = al_store_finish(s, delete_in_tx(s, id, err), err);
+    if (r == 0)
+        al_dataset_files_remove(s, v.workspace, id);
+    al_session_fini(&v);
+    return r;
 }

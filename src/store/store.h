@@ -181,6 +181,68 @@ int al_store_trust_each(struct al_store *s,
                         bool (*fn)(void *ud, const char *dir, const char *sha256, int64_t at_ms), void *ud,
                         struct al_err *err) AL_MUST_CHECK;
 
+/* --- datasets: rows here, files in <dir>/analysis/datasets/<workspace key>/<session>/<id>.sqlite (0400) --- */
+/* Which file it was, as fstat says; all 0: not known. */
+struct al_file_identity {
+    int64_t dev, ino, size, mtime_ns, ctime_ns;
+};
+struct al_dataset_row {
+    char id[AL_ID_MAX], session[AL_ID_MAX];
+    char *workspace;
+    char *name, *format; /* of the source, for people; "csv" … */
+    char *sha256;        /* of the source */
+    char *options;       /* canonical JSON of what was forced */
+    char *source_path;   /* stays on this machine: never shown to a model; may be NULL */
+    char *rel_path;      /* of the file, beneath the state folder */
+    char *sheets;        /* JSON: [{"name","table","rows","columns":[{"name","type"}]}], cut to a few */
+    int64_t bytes, source_bytes, n_rows, ingest_version, created_ms, used_ms;
+    struct al_file_identity source;
+};
+void al_dataset_row_fini(struct al_dataset_row *d);
+/* A dataset that is being made: an empty file of no name that counts, open for whoever fills it. */
+struct al_dataset_file {
+    int fd, dir_fd; /* owned */
+    char tmp[40];   /* "": there is none (any more) */
+    char *rel_dir;
+};
+int al_store_dataset_file_new(struct al_store *s, const char *workspace, const char *session,
+                              struct al_dataset_file *ret, struct al_err *err) AL_MUST_CHECK;
+void al_store_dataset_file_drop(struct al_dataset_file *f); /* also after it was added; closes all */
+/*
+ * Names the file (read-only from now on) and writes its row, both or none. d is completed: id, rel_path, bytes and times.
+ * 0; or 1 when the session has a dataset of that content, options and format: *d is that one, and the file is not
+ * needed. QUOTA_EXCEEDED over max_bytes in all.
+ */
+int al_store_dataset_add(struct al_store *s, struct al_dataset_row *d, struct al_dataset_file *f, uint64_t max_bytes,
+                         struct al_err *err) AL_MUST_CHECK;
+/* workspace NULL: any; a dataset of another is NOT_FOUND. */
+int al_store_dataset_get(struct al_store *s, const char *id, const char *workspace, struct al_dataset_row *ret,
+                         struct al_err *err) AL_MUST_CHECK;
+/* The newest of the session that was made of this very file, with these options, by this version. 1, 0 or -1. */
+int al_store_dataset_find(struct al_store *s, const char *session, const char *options, int64_t ingest_version,
+                          const struct al_file_identity *source, struct al_dataset_row *ret,
+                          struct al_err *err) AL_MUST_CHECK;
+/* The dataset's file, read-only; notes the use, at most once in ten minutes. NOT_FOUND when it has gone or is another:
+ * its row then goes, too. */
+int al_store_dataset_open(struct al_store *s, const struct al_dataset_row *d, int *ret_fd,
+                          struct al_err *err) AL_MUST_CHECK;
+struct al_dataset_filter {
+    const char *workspace, *session; /* NULL: any */
+    int limit;                       /* 0: all */
+    const char *before;              /* only those made before the one of this id; NULL: all */
+};
+int al_store_dataset_each(struct al_store *s, const struct al_dataset_filter *f,
+                          bool (*fn)(void *ud, const struct al_dataset_row *), void *ud,
+                          struct al_err *err) AL_MUST_CHECK; /* newest first; without sheets */
+int al_store_dataset_delete(struct al_store *s, const char *id, struct al_err *err) AL_MUST_CHECK; /* NOT_FOUND */
+/* Bytes and number of all datasets; workspace NULL: of all workspaces. */
+int al_store_dataset_usage(struct al_store *s, const char *workspace, int64_t *ret_n, int64_t *ret_bytes,
+                           struct al_err *err) AL_MUST_CHECK;
+/* Deletes those that nobody used since. Count. */
+int al_store_dataset_purge_before(struct al_store *s, int64_t cutoff_ms, struct al_err *err) AL_MUST_CHECK;
+/* Files without a row, which a process left that was killed at the wrong moment; not those younger than an hour. */
+int al_store_dataset_sweep(struct al_store *s);
+
 /* --- keeping house --- */
 /* Deletes runs that ended before cutoff_ms, with calls, events and unused code. Count. */
 int al_store_purge_before(struct al_store *s, int64_t cutoff_ms, struct al_err *err) AL_MUST_CHECK;

@@ -1,0 +1,18 @@
+/* Between the rows of datasets and their files. */
+#ifndef AL_STORE_DATASET_INT_H
+#define AL_STORE_DATASET_INT_H
+
+#include "store/store_int.h"
+
+/* <id>.sqlite in the file's folder, 0400. */
+int al_dataset_file_name(struct al_dataset_file *f, const char *id, struct al_err *err) AL_MUST_CHECK;
+void al_dataset_file_unname(struct al_dataset_file *f, const char *id); /* undoes it; no-op without */
+/* Beneath the state folder, never through a link. 1 opened; 0 it has gone, is no regular file or not of that size; -1 it
+ * cannot be opened now. */
+int al_dataset_file_open(const struct al_store *s, const char *rel_path, int64_t bytes, int *ret_fd);
+void al_dataset_file_remove(const struct al_store *s, const char *rel_path);
+/* All files of a session, or with session NULL of a workspace. What cannot be removed is swept later. */
+void al_dataset_files_remove(const struct al_store *s, const char *workspace, const char *session);
+bool al_dataset_has_row(struct al_store *s, const char *id);
+
+#endif

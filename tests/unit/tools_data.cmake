@@ -1,0 +1,3 @@
+
+al_test(test_store_dataset SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_store_dataset.c
+  LINK al_store al_db al_os al_base)
