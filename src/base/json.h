@@ -23,10 +23,10 @@ enum al_json_type {
 
 struct al_json {
     enum al_json_type type;
-    uint32_t n;                  /* members or elements */
-    struct al_str raw;           /* the value's bytes in the source text, which must outlive the tree */
-    struct al_str key;           /* decoded name, for a member of an object */
-    struct al_str str;           /* decoded UTF-8, for a string (a lone surrogate becomes U+FFFD; raw keeps it) */
+    uint32_t n;        /* members or elements */
+    struct al_str raw; /* the value's bytes in the source text, which must outlive the tree */
+    struct al_str key; /* decoded name, for a member of an object */
+    struct al_str str; /* decoded UTF-8, for a string (a lone surrogate becomes U+FFFD; raw keeps it) */
     const struct al_json *child; /* first member or element */
     const struct al_json *next;  /* next sibling */
 };
@@ -34,16 +34,20 @@ struct al_json {
 #define AL_JSON_MAX_DEPTH 128
 
 /*
- * Reads one JSON text (white space around it allowed, nothing else). Iterative, no recursion. Nodes lie in the
- * arena; the arena's limit is the memory limit. Fails with INVALID_INPUT and "line L, column C: what".
+ * Reads one JSON text (white space around it allowed, nothing else). Iterative, no recursion. Nodes lie in
+ * the arena; the arena's limit is the memory limit. Fails with INVALID_INPUT and "line L, column C: what".
  * Invalid UTF-8, depth over AL_JSON_MAX_DEPTH and raw control characters in strings are errors.
  */
-int al_json_parse(struct al_arena *a, struct al_str text, const struct al_json **ret, struct al_err *err) AL_MUST_CHECK;
+int al_json_parse(struct al_arena *a, struct al_str text, const struct al_json **ret,
+                  struct al_err *err) AL_MUST_CHECK;
 
+/* Is s one JSON text, valid UTF-8, no deeper than max_depth (at most 256)? Needs no memory: for what is
+ * passed on. */
+bool al_json_check(struct al_str s, unsigned max_depth);
 /* The last member of that name (as JavaScript would), or NULL; also NULL when v is NULL or no object. */
 const struct al_json *al_json_get(const struct al_json *v, const char *key);
 const struct al_json *al_json_get_str(const struct al_json *v, struct al_str key);
-#define al_json_each(it, container)                                                                \
+#define al_json_each(it, container) \
     for (const struct al_json *it = (container) ? (container)->child : NULL; it; it = it->next)
 
 bool al_json_is_string(const struct al_json *v); /* NULL is fine: false */
@@ -79,7 +83,8 @@ void al_jw_int(struct al_jw *w, int64_t v);
 void al_jw_double(struct al_jw *w, double v); /* shortest text that reads back; null for NaN and infinities */
 void al_jw_bool(struct al_jw *w, bool v);
 void al_jw_null(struct al_jw *w);
-void al_jw_raw(struct al_jw *w, struct al_str json); /* one JSON value, as it is, with its line ends; not empty */
+void al_jw_raw(struct al_jw *w,
+               struct al_str json); /* one JSON value, as it is, with its line ends; not empty */
 /* The value without white space (so on one line); numbers and strings as in the source, names escaped anew.
  * NULL writes null. */
 void al_jw_value(struct al_jw *w, const struct al_json *v);

@@ -3,8 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
+static void (*on_failure)(void);
+
+void al_mem_on_failure(void (*fn)(void))
+{
+    on_failure = fn;
+}
+
 static _Noreturn void out_of_memory(size_t n)
 {
+    if (on_failure)
+        on_failure();
     fprintf(stderr, "alisio: out of memory (%zu bytes)\n", n);
     abort();
 }

@@ -12,6 +12,10 @@ void *al_xrealloc(void *p, size_t n) __attribute__((returns_nonnull));
 char *al_xdup(const void *p, size_t n) __attribute__((malloc, returns_nonnull));
 char *al_xstrdup(const char *z) __attribute__((malloc, returns_nonnull)); /* NULL copies as "" */
 
+/* Called before the process ends because there is no memory: a sealed worker can say so. It allocates
+ * nothing. */
+void al_mem_on_failure(void (*fn)(void));
+
 static inline void al_autofree_do(void *p)
 {
     free(*(void **)p);

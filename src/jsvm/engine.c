@@ -215,29 +215,6 @@ int al_engine_warm(struct al_engine *e, struct al_err *err)
     return 0;
 }
 
-static int send_request(int control, const struct al_vm_request *req, const int fds[2])
-{
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(2 * sizeof(int))];
-    } control_room = {0};
-    struct iovec iov = {(void *)req, sizeof *req};
-    struct msghdr m = {.msg_iov = &iov,
-                       .msg_iovlen = 1,
-                       .msg_control = &control_room,
-                       .msg_controllen = sizeof control_room};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(2 * sizeof(int));
-    memcpy(CMSG_DATA(c), fds, 2 * sizeof(int));
-    ssize_t n;
-    do {
-        n = sendmsg(control, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
-    } while (n < 0 && errno == EINTR);
-    return n < 0 ? -errno : 0;
-}
-
 int al_zygote_request(struct al_vm *vm, struct al_err *err)
 {
     struct al_engine *e = vm->engine;
@@ -249,7 +226,7 @@ int al_zygote_request(struct al_vm *vm, struct al_err *err)
             return -1;
         struct al_vm_request req = {
             .seq = vm->seq = e->next_seq++, .data_bytes = vm->data_bytes, .ahead = vm->ahead};
-        r = send_request(z->control, &req, (int[2]){vm->child_channel, vm->page});
+        r = al_fd_send(z->control, &req, sizeof req, (int[2]){vm->child_channel, vm->page}, 2);
         if (r == 0) {
             z->runs++;
             vm->zygote = z;

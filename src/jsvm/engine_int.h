@@ -3,6 +3,7 @@
 #define AL_JSVM_ENGINE_INT_H
 
 #include "base/arena.h"
+#include "base/json.h"
 #include "jsvm/engine.h"
 #include "jsvm/proto.h"
 #include "os/spawn.h"
@@ -154,9 +155,7 @@ void al_vm_take_frame(struct al_vm *vm, const struct al_frame *f);
 void al_vm_flush_progress(struct al_vm *vm);
 int al_vm_lie(struct al_vm *vm, const char *what); /* kills it for breaking the protocol; -1 */
 
-/* json_check.c: is s one JSON text, valid UTF-8, no deeper than max_depth? Needs no memory. */
-bool al_json_check(struct al_str s, unsigned max_depth);
-/* Is s, which is JSON, an array of [text, value]? */
+/* json_check.c: is s, which is JSON, an array of [text, value]? */
 bool al_json_is_pairs(struct al_str s);
 
 #endif

@@ -85,11 +85,6 @@ struct al_vm_in {
 void al_vm_receive(struct al_vm_in *ret);
 void al_vm_rehearse(const char *p, size_t n); /* these frames are received, and none is sent */
 
-/* vm_main.c */
-/* A copy of this process; its id or -errno, and 0 in the copy. The kernel writes the id to told, if any,
- * before the copy runs and before this process can be killed. */
-long al_vm_clone(uint64_t flags, int32_t *told);
-
 /* vm_ahead.c: a run spends most of a short script's time on its first write to each of the zygote's pages.
  * Which ones that are is found by a rehearsal, in the zygote; a spare copies them while it waits. */
 void al_vm_ahead_learn(void);

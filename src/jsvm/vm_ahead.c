@@ -1,4 +1,5 @@
 #include "jsvm/vm.h"
+#include "os/spawn.h"
 
 #include <signal.h>
 #include <string.h>
@@ -78,7 +79,7 @@ void al_vm_ahead_learn(void)
     if (shared == MAP_FAILED)
         return;
     memcpy(shared, mine, n);
-    long pid = al_vm_clone(0, NULL);
+    long pid = al_clone(0, NULL);
     if (pid == 0)
         rehearse(shared, n);
     if (pid > 0 && waitpid((pid_t)pid, NULL, __WALL) == (pid_t)pid) {

@@ -3,13 +3,13 @@
 #include "jsvm/engine.h"
 #include "jsvm/vm.h"
 #include "os/fd.h"
+#include "os/spawn.h"
 #include "sandbox/seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <linux/filter.h>
-#include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -48,24 +48,6 @@ _Noreturn static void fail(const char *why)
     snprintf(m.text, sizeof m.text, "%s", why);
     say(&m);
     _exit(1);
-}
-
-/* VmData of /proc/self/status: what RLIMIT_DATA is compared with. */
-static uint64_t own_data_bytes(void)
-{
-    autobuf struct al_buf text = AL_BUF_INIT(64 << 10);
-    autofd int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || al_fd_read_all(fd, &text) < 0)
-        return (uint64_t)64 << 20;
-    ptrdiff_t at = al_str_find(al_buf_str(&text), AL_STR("VmData:"));
-    int64_t kib = 64 << 10;
-    if (at >= 0) {
-        struct al_str s = al_str_trim((struct al_str){text.p + at + 7, text.n - (size_t)at - 7});
-        ptrdiff_t space = al_str_find(s, AL_STR(" "));
-        if (space > 0)
-            al_parse_int((struct al_str){s.p, (size_t)space}, 0, 1 << 30, &kib);
-    }
-    return (uint64_t)kib << 10;
 }
 
 /*
@@ -134,7 +116,7 @@ static void build(const char *tz)
     if (bound_now())
         dl_iterate_phdr(leave_out, NULL);
 #endif
-    data_bytes = own_data_bytes();
+    data_bytes = al_own_bytes("VmData:", (uint64_t)64 << 20);
     free(al_xmalloc(HEAP_ROOM));
     int r = al_seal_load(seal_zygote);
     if (r < 0) {
@@ -175,16 +157,6 @@ _Noreturn static void become_run(int channel, const struct al_vm_request *req)
     al_vm_run();
 }
 
-long al_vm_clone(uint64_t flags, int32_t *told)
-{
-    struct clone_args how = {.flags = flags | (told ? CLONE_PARENT_SETTID : 0),
-                             .parent_tid = (uintptr_t)told};
-    long pid = syscall(SYS_clone3, &how, sizeof how);
-    if (pid < 0 && errno == ENOSYS) /* as some containers answer */
-        pid = syscall(SYS_clone, how.flags, 0, told, 0, 0);
-    return pid < 0 ? -errno : pid;
-}
-
 static void fork_run(const struct al_vm_request *req, int channel, int page)
 {
     struct al_vm_reply_msg m = {.kind = AL_VM_FORKED, .seq = req->seq};
@@ -195,35 +167,13 @@ static void fork_run(const struct al_vm_request *req, int channel, int page)
         m.pid = -errno;
     } else {
         al_vm.page = shared;
-        m.pid = al_vm_clone(CLONE_PARENT, &al_vm.page->pid);
+        m.pid = al_clone(CLONE_PARENT, &al_vm.page->pid);
         if (m.pid == 0)
             become_run(channel, req);
         al_vm.page = NULL;
         munmap(shared, sizeof *al_vm.page);
     }
     say(&m);
-}
-
-/* One request with its two descriptors. False: the host has gone, or says nonsense. */
-static bool next_request(struct al_vm_request *req, int fds[2])
-{
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(2 * sizeof(int))];
-    } control;
-    struct iovec iov = {req, sizeof *req};
-    struct msghdr m = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    ssize_t n;
-    do {
-        n = recvmsg(AL_VM_FD, &m, MSG_CMSG_CLOEXEC);
-    } while (n < 0 && errno == EINTR);
-    struct cmsghdr *c = n == (ssize_t)sizeof *req ? CMSG_FIRSTHDR(&m) : NULL;
-    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
-        c->cmsg_len != CMSG_LEN(2 * sizeof(int)))
-        return false;
-    memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
-    return true;
 }
 
 /* argv: alisio __js-zygote HOST-PID [TZ]   descriptor 3: control socket */
@@ -237,7 +187,7 @@ int al_zygote_main(int argc, char **argv)
     host_pid = (pid_t)pid;
     build(argc > 3 ? argv[3] : NULL);
     say(&(struct al_vm_reply_msg){.kind = AL_VM_READY});
-    while (next_request(&req, fds)) {
+    while (al_fd_receive(AL_VM_FD, &req, sizeof req, fds, 2) == 2) {
         fork_run(&req, fds[0], fds[1]);
         close(fds[0]);
         close(fds[1]);

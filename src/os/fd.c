@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 void al_close(int *fd)
@@ -112,4 +114,58 @@ int al_fd_write_all(int fd, struct al_str s)
 bool al_fd_is_tty(int fd)
 {
     return isatty(fd) == 1;
+}
+
+union pass_room {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(AL_FD_PASS_MAX * sizeof(int))];
+};
+
+int al_fd_send(int sock, const void *p, size_t n, const int *fds, size_t n_fds)
+{
+    union pass_room control = {0};
+    struct iovec iov = {(void *)p, n};
+    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+    if (n_fds > AL_FD_PASS_MAX)
+        return -EINVAL;
+    if (n_fds) {
+        m.msg_control = &control;
+        m.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
+        memcpy(CMSG_DATA(c), fds, n_fds * sizeof(int));
+    }
+    ssize_t r;
+    do {
+        r = sendmsg(sock, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+    } while (r < 0 && errno == EINTR);
+    return r < 0 ? -errno : r == (ssize_t)n ? 0 : -EMSGSIZE;
+}
+
+int al_fd_receive(int sock, void *p, size_t n, int *fds, size_t max_fds)
+{
+    union pass_room control;
+    int got[AL_FD_PASS_MAX];
+    struct iovec iov = {p, n};
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    size_t n_got = 0;
+    ssize_t r;
+    do {
+        r = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
+    } while (r < 0 && errno == EINTR);
+    struct cmsghdr *c = r >= 0 ? CMSG_FIRSTHDR(&m) : NULL;
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+        n_got = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        memcpy(got, CMSG_DATA(c), n_got * sizeof(int));
+    }
+    if (r != (ssize_t)n || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || n_got > max_fds) {
+        for (size_t i = 0; i < n_got; i++)
+            close(got[i]);
+        return -1;
+    }
+    memcpy(fds, got, n_got * sizeof(int));
+    return (int)n_got;
 }

@@ -19,4 +19,13 @@ int al_fd_read_all(int fd, struct al_buf *out);
 int al_fd_write_all(int fd, struct al_str s); /* 0 or -errno */
 bool al_fd_is_tty(int fd);
 
+/* One message with descriptors on a unix socket, without waiting: 0 or -errno (EMSGSIZE when only a part of
+ * it went). */
+#define AL_FD_PASS_MAX 16
+int al_fd_send(int sock, const void *p, size_t n, const int *fds, size_t n_fds);
+/* Waits for a message of exactly n bytes with at most max_fds descriptors (close-on-exec, now the caller's),
+ * and says how many there are: -1 when the other end has gone or sends anything else. System calls: recvmsg,
+ * close. */
+int al_fd_receive(int sock, void *p, size_t n, int *fds, size_t max_fds);
+
 #endif

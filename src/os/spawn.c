@@ -1,9 +1,11 @@
 #include "os/spawn.h"
+#include "base/text.h"
 #include "os/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <stdint.h>
 #include <string.h>
@@ -280,6 +282,34 @@ pid_t al_fork(int death_signal)
             _exit(1);
     }
     return pid;
+}
+
+long al_clone(uint64_t flags, int32_t *told)
+{
+    struct clone_args how = {.flags = flags | (told ? CLONE_PARENT_SETTID : 0),
+                             .parent_tid = (uintptr_t)told};
+    long pid = syscall(SYS_clone3, &how, sizeof how);
+    if (pid < 0 && errno == ENOSYS) /* as some containers answer */
+        pid = syscall(SYS_clone, how.flags, 0, told, 0, 0);
+    return pid < 0 ? -errno : pid;
+}
+
+uint64_t al_own_bytes(const char *name, uint64_t when_unknown)
+{
+    autobuf struct al_buf text = AL_BUF_INIT(64 << 10);
+    autofd int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || al_fd_read_all(fd, &text) < 0)
+        return when_unknown;
+    ptrdiff_t at = al_str_find(al_buf_str(&text), al_str_of(name));
+    int64_t kib;
+    if (at < 0)
+        return when_unknown;
+    size_t from = (size_t)at + strlen(name);
+    struct al_str s = al_str_trim((struct al_str){text.p + from, text.n - from});
+    ptrdiff_t space = al_str_find(s, AL_STR(" "));
+    if (space <= 0 || !al_parse_int((struct al_str){s.p, (size_t)space}, 0, INT32_MAX, &kib))
+        return when_unknown;
+    return (uint64_t)kib << 10;
 }
 
 int al_reap(int pidfd, bool block, struct al_exit *ret)

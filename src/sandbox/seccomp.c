@@ -99,6 +99,67 @@ static int rules_zygote(scmp_filter_ctx c)
     return r < 0 ? r : allow_prctl(c);
 }
 
+/*
+ * Memory that RLIMIT_DATA counts: private, anonymous, never executable, no stack that grows. What it does not
+ * count (address space that is only reserved or only read) RLIMIT_AS does.
+ */
+static int allow_counted_memory(scmp_filter_ctx c)
+{
+    static const int calls[] = {SCMP_SYS(munmap), SCMP_SYS(madvise), SCMP_SYS(brk)};
+    const uint64_t decides = MAP_TYPE | MAP_ANONYMOUS | MAP_GROWSDOWN;
+    const uint64_t prot = PROT_READ | PROT_WRITE;
+    int r = allow(c, calls, COUNT(calls));
+    if (r == 0)
+        r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, SCMP_A2(SCMP_CMP_MASKED_EQ, ~prot, 0),
+                             SCMP_A3(SCMP_CMP_MASKED_EQ, decides, MAP_PRIVATE | MAP_ANONYMOUS));
+    if (r == 0)
+        r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, ~prot, 0));
+    if (r == 0)
+        r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(mremap), 1,
+                             SCMP_A3(SCMP_CMP_MASKED_EQ, ~(uint64_t)MREMAP_MAYMOVE, 0));
+    return r;
+}
+
+/* What SQLite does over descriptors (db/fdvfs.h). */
+static int allow_files(scmp_filter_ctx c)
+{
+    static const int calls[] = {SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(ftruncate), SCMP_SYS(fstat)};
+    return allow(c, calls, COUNT(calls));
+}
+
+static int rules_query(scmp_filter_ctx c)
+{
+    static const int calls[] = {
+        SCMP_SYS(read),        SCMP_SYS(write),       SCMP_SYS(rt_sigreturn),  SCMP_SYS(rt_sigprocmask),
+        SCMP_SYS(exit),        SCMP_SYS(futex),       SCMP_SYS(clock_gettime), SCMP_SYS(exit_group),
+#ifdef AL_ASAN
+        SCMP_SYS(sigaltstack), SCMP_SYS(sched_yield), SCMP_SYS(gettid),        SCMP_SYS(getpid),
+#endif
+    };
+    int r = allow(c, calls, COUNT(calls));
+    if (r == 0)
+        r = allow_files(c);
+    return r < 0 ? r : allow_counted_memory(c);
+}
+
+static int rules_query_zygote(scmp_filter_ctx c)
+{
+#ifdef AL_ASAN
+    static const int calls[] = {SCMP_SYS(sched_yield)};
+    int r = allow(c, calls, COUNT(calls));
+    if (r < 0)
+        return r;
+#endif
+    return rules_zygote(c) < 0 ? -EINVAL : allow_files(c);
+}
+
+static int rules_ingest(scmp_filter_ctx c)
+{
+    static const int calls[] = {SCMP_SYS(lseek), SCMP_SYS(sched_yield), SCMP_SYS(getrandom)};
+    int r = rules_query(c);
+    return r < 0 ? r : allow(c, calls, COUNT(calls));
+}
+
 static int deny(scmp_filter_ctx c, const int *calls, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -157,17 +218,21 @@ static int export(scmp_filter_ctx c, struct sock_fprog **ret)
 
 int al_seal_build(enum al_seal kind, struct sock_fprog **ret, struct al_err *err)
 {
+    static int (*const rules[])(scmp_filter_ctx) = {
+        [AL_SEAL_ZYGOTE] = rules_zygote,
+        [AL_SEAL_RUN] = rules_run,
+        [AL_SEAL_QUERY_ZYGOTE] = rules_query_zygote,
+        [AL_SEAL_QUERY] = rules_query,
+        [AL_SEAL_INGEST] = rules_ingest,
+        [AL_SEAL_GIT] = rules_git,
+    };
     scmp_filter_ctx c = seccomp_init(kind == AL_SEAL_GIT ? SCMP_ACT_ALLOW : SCMP_ACT_KILL_PROCESS);
     if (!c)
         return al_fail(err, AL_ENGINE_UNAVAILABLE, "cannot build a system call filter");
     /* Also the way round: 32-bit and x32 numbers mean other calls. */
     int r = seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-    if (r == 0 && kind == AL_SEAL_RUN)
-        r = rules_run(c);
-    else if (r == 0 && kind == AL_SEAL_ZYGOTE)
-        r = rules_zygote(c);
-    else if (r == 0)
-        r = rules_git(c);
+    if (r == 0)
+        r = rules[kind](c);
     if (r == 0)
         r = export(c, ret);
     seccomp_release(c);
@@ -181,12 +246,21 @@ void al_seal_free(struct sock_fprog *prog)
     free(prog);
 }
 
-int al_seal_load(const struct sock_fprog *prog)
+static int load(const struct sock_fprog *prog, unsigned flags)
 {
     if (syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return -errno;
     /* SPEC_ALLOW: older kernels would slow a filtered process down to guard secrets that it does not hold. */
-    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, prog) < 0)
-        return -errno;
-    return 0;
+    long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW | flags, prog);
+    return r < 0 ? -errno : r > 0 ? -ESRCH : 0; /* a positive one: the thread that cannot be sealed */
+}
+
+int al_seal_load(const struct sock_fprog *prog)
+{
+    return load(prog, 0);
+}
+
+int al_seal_load_threads(const struct sock_fprog *prog)
+{
+    return load(prog, SECCOMP_FILTER_FLAG_TSYNC);
 }
