@@ -45,8 +45,13 @@ bool al_pattern_number(struct al_str s, struct al_value *ret);
 /* to_date(text): ISO dates and unambiguous ones. */
 bool al_pattern_date(struct al_str s, char buf[32]);
 
-/* Whether a text is a formatted number that SQLite would misread: fits a numeric pattern, and is no plain number. */
+/* Whether a text is a formatted number that SQLite would misread: fits a numeric pattern, and is no plain number ("007",
+ * "-3.5" and "1e5" are plain). Versions, addresses (four groups up to 255) and telephone numbers that are not written in
+ * groups of three do not mislead. */
 bool al_pattern_misleads(struct al_str s);
+/* Whether a text is an ISO 8601 date as the dataset means it: yyyy-mm-dd, then nothing, or T or a space and hh:mm[:ss[.f]]
+ * [Z or ±hh[:]mm]. Months to 12 and days to 31; February 30 passes, so that one slip does not make a column text. */
+bool al_pattern_is_iso(struct al_str s);
 
 /* Counts over a column, and what they amount to. */
 struct al_pattern_counts {
@@ -56,8 +61,23 @@ struct al_pattern_counts {
     uint64_t comma_mark, point_mark;   /* texts whose decimal mark is certain */
     uint64_t numbers;                  /* cells that are numbers already */
     int64_t int_min, int_max;          /* of integers, for epoch seconds */
+    uint64_t integers;                 /* of the numbers */
+    uint64_t grouped_reals;            /* of the numbers: 1.234, which a decimal comma makes 1234 */
+    uint64_t ymd_integers;             /* of the integers: 20241231 */
+    uint64_t formatted[2];             /* bare numbers that are no plain ones, as read with a comma, with a point */
+    uint64_t doubt_comma, doubt_point; /* "1,234", "1.234": a mark or a group */
+    uint64_t quads;                    /* "192.168.100.200": fits DECIMAL_COMMA, and may be an address */
+    uint64_t iso_dates;
+    uint64_t other_currency; /* another sign than the first one's */
+    unsigned currency;
 };
-void al_pattern_count(struct al_pattern_counts *c, const struct al_value *v);
+/* n times the value v. fits[] of the marks counts bare numbers only: what has a sign of a currency, a percent sign or
+ * brackets counts there. */
+void al_pattern_count_n(struct al_pattern_counts *c, const struct al_value *v, uint64_t n);
+static inline void al_pattern_count(struct al_pattern_counts *c, const struct al_value *v)
+{
+    al_pattern_count_n(c, v, 1);
+}
 
 struct al_pattern_verdict {
     enum al_pattern pattern; /* the one that ≥ 95 % of the column follows (numbers count where they fit), or NONE */
@@ -65,7 +85,17 @@ struct al_pattern_verdict {
     bool mixed_decimals;     /* both marks occur with certainty */
     bool mixed_dates;        /* more than one way of writing dates */
 };
-/* No guess between day and month without a value that decides. decimal forces the mark. */
+/*
+ * No guess between day and month without a value that decides; columns where both orders occur have no pattern. decimal
+ * forces the mark. Else a certain mark decides; where there is none, groups of three everywhere (a lone one proves nothing)
+ * are thousands ("1,234",
+ * "€ 1.234"). A column needs one text that is more than a plain number. Amounts in two currencies are no pattern (their
+ * sum would mean nothing). Percentages among numbers without the sign are counted as not fitting.
+ * Integers are days (20241231) when there are 5 or more. They are epoch seconds when there are 20 or more, nothing else is
+ * in the column, all lie in 2000 to 2034 within 25 years of each other, and are not as dense as running numbers are (less
+ * than one in two of the range): other 10-digit ids must not become dates.
+ * Two-digit years are never read.
+ */
 void al_pattern_decide(const struct al_pattern_counts *c, char decimal, struct al_pattern_verdict *ret);
 
 #endif
