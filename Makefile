@@ -4,7 +4,7 @@ DESTDIR ?=
 CTEST = ctest --output-on-failure --no-tests=error
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build build-asan demo check asan fuzz soak bench tokens install deb format clean
+.PHONY: all setup build build-asan demo check asan fuzz soak corpus bench tokens install deb format clean
 
 all: build
 
@@ -38,6 +38,10 @@ fuzz: setup
 # Long runs: 100,000 scripts in one host, 200 kills of a host at random moments.
 soak: build
 	@tests/soak/run build/alisio
+
+# Files that others made, beside the project or at $ALISIO_CORPUS: what each gives, as a table.
+corpus: build build-asan
+	@node tests/corpus/run.mjs build build-asan
 
 bench: build
 	@bench/run build/alisio
