@@ -1,1 +1,3 @@
-al_test(test_table_format SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_table_format.c LINK al_table)
+foreach(part format json)
+  al_test(test_table_${part} SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_table_${part}.c LINK al_table)
+endforeach()
