@@ -42,7 +42,7 @@ struct al_query {
     bool exact; /* CSV, TSV: each cell as it stood in the file; else text that a spreadsheet would run gets an apostrophe */
 };
 
-/* Before the process is sealed: sets the heap limit, registers the VFS (db/fdvfs.h) over the spill file. Of a zygote:
+/* Before the process is sealed: sets the heap limit. The VFS (db/fdvfs.h) over the spill file is the caller's. Of a zygote:
  * what can be prepared ahead of the query. */
 int al_query_prepare(void);
 

@@ -1,0 +1,88 @@
+#include "query/query_int.h"
+
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+void al_query_note(struct al_query_state *s, const char *fmt, ...)
+{
+    if (s->n_notes == AL_QUERY_MAX_NOTES)
+        return;
+    char *note = s->notes[s->n_notes];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(note, sizeof s->notes[0], fmt, ap);
+    va_end(ap);
+    note[al_utf8_cut(al_str_of(note), sizeof s->notes[0] - 1).n] = 0;
+    for (size_t i = 0; i < s->n_notes; i++)
+        if (strcmp(s->notes[i], note) == 0)
+            return;
+    s->n_notes++;
+}
+
+void al_query_count_null(uint64_t *count, char first[64], struct al_str text)
+{
+    if ((*count)++ > 0)
+        return;
+    struct al_str head = al_utf8_cut(text, 40);
+    snprintf(first, 64, "%.*s%s", AL_FMT(head), head.n < text.n ? "…" : "");
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int run_rows(struct al_query_state *s, const struct al_query *q, sqlite3_stmt *stmt,
+                    struct al_query_out *out, struct al_buf *details, struct al_err *err)
+{
+    struct al_rows rows = {.s = s, .stmt = stmt, .q = q, .out = out};
+    int rc = SQLITE_OK;
+    al_lies_watch(s);
+    int r =
+        q->format == AL_QUERY_RESULT ? al_result_write(&rows, &rc, err) : al_stream_write(&rows, &rc, err);
+    al_lies_watch(NULL);
+    /* A statement of few steps may end before it sees the interruption. */
+    if (s->met)
+        return al_lies_fail(s, details, err);
+    if (r < 0 && rc != SQLITE_OK)
+        return al_errors_sqlite(s, rc, false, details, err);
+    return r;
+}
+
+static int run(struct al_query_state *s, const struct al_query *q, struct al_query_out *out,
+               struct al_buf *details, struct al_err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (al_guard_prepare(s, &stmt, details, err) < 0)
+        return -1;
+    int r = al_params_bind(stmt, q->params_json, err);
+    if (r == 0)
+        r = al_lies_order(s, stmt, details, err);
+    if (r == 0)
+        r = run_rows(s, q, stmt, out, details, err);
+    sqlite3_finalize(stmt);
+    return r;
+}
+
+int al_query_run(const struct al_query *q, struct al_query_out *out, struct al_buf *details,
+                 struct al_err *err)
+{
+    sqlite3 *db = NULL;
+    int64_t deadline = q->timeout_ms ? now_ns() + (int64_t)q->timeout_ms * 1000000 : 0;
+    if (al_query_open(q, &db, err) < 0)
+        return -1;
+    struct al_query_state *s = al_query_state_of(db);
+    s->sql = q->sql.p ? q->sql : AL_STR("");
+    s->deadline_ns = deadline;
+    if (s->sql.n <= AL_QUERY_MAX_SQL)
+        al_tokens_read(&s->tokens, s->sql);
+    int r = run(s, q, out, details, err);
+    al_tokens_free(&s->tokens);
+    sqlite3_close(db);
+    return r;
+}

@@ -1,0 +1,4 @@
+foreach(part guard)
+  al_test(test_query_${part} SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_query_${part}.c ${CMAKE_SOURCE_DIR}/tests/unit/query_world.c
+    LINK al_query al_dataset al_db al_base sqlite3)
+endforeach()
