@@ -95,10 +95,9 @@ static void other_scripts_are_transliterated(void **state)
         print_message("skipped: ICU is not installed\n");
         skip();
     }
-    const char *const labels[] = {"Año de venta", "城市", "Дата", "Größe", "Ελλάδα",
-                                  "Prénom",       "ﬁle",  "①",    "🙂"};
-    const char *const want[] = {"ano_de_venta", "cheng_shi", "data", "grosse",  "ellada",
-                                "prenom",       "file",      "_1",   "column_9"};
+    const char *const labels[] = {"Año de venta", "城市", "Дата", "Größe", "Ελλάδα", "Prénom", "ﬁle", "🙂"};
+    const char *const want[] = {"ano_de_venta", "cheng_shi", "data", "grosse",
+                                "ellada",       "prenom",    "file", "column_8"};
     CHECK(labels, want);
 }
 
