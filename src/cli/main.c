@@ -1,6 +1,7 @@
-/* Enters one of the program's three parts: the command line, the supervisor of a program, the zygote of the
- * VM. */
+/* Enters one of the program's parts: the command line, the supervisor of a program, the zygote of the VM, a
+ * worker or the zygote of the data engine. */
 #include "cli/cli.h"
+#include "data/data.h"
 #include "jsvm/engine.h"
 #include "os/fd.h"
 #include "os/spawn.h"
@@ -16,6 +17,10 @@ int main(int argc, char **argv)
         return al_supervise_main(argc, argv);
     if (argc > 1 && strcmp(argv[1], AL_ZYGOTE_VERB) == 0)
         return al_zygote_main(argc, argv);
+    if (argc > 1 && strcmp(argv[1], AL_DATA_INGEST_VERB) == 0)
+        return al_data_ingest_main(argc, argv);
+    if (argc > 1 && strcmp(argv[1], AL_DATA_ZYGOTE_VERB) == 0)
+        return al_data_zygote_main(argc, argv);
     al_fd_ensure_std();
     al_self_open();
 #ifndef AL_ASAN

@@ -165,7 +165,8 @@ static bool day_is_over(const char *state_dir, const char *marker)
     return marked;
 }
 
-/* Old runs and forgotten scratchpads. Never a reason not to start: what fails today is tried tomorrow. */
+/* Old runs, unused datasets and forgotten scratchpads. Never a reason not to start: what fails today is tried
+ * tomorrow. */
 static void keep_house(struct al_core *core)
 {
     int64_t days = al_config_int(core->config, AL_OPT_FORGE_RUNS_RETENTION_DAYS);
@@ -173,6 +174,14 @@ static void keep_house(struct al_core *core)
         struct al_err ignored;
         if (al_store_purge_before(core->store, al_wall_ms() - days * DAY_MS, &ignored) < 0)
             al_err_clear(&ignored);
+    }
+    days = al_config_int(core->config, AL_OPT_ANALYSIS_RETENTION_JOBS_DAYS);
+    if (day_is_over(al_store_dir(core->store), ".last-data-sweep")) {
+        struct al_err ignored;
+        if (days > 0 &&
+            al_store_dataset_purge_before(core->store, al_wall_ms() - days * DAY_MS, &ignored) < 0)
+            al_err_clear(&ignored);
+        al_store_dataset_sweep(core->store);
     }
     if (core->scratch)
         al_scratch_sweep(core->scratch,
@@ -259,6 +268,7 @@ void al_core_free(struct al_core *core)
     al_control_close(core);
     al_runs_free(core->runs);
     al_engine_free(core->engine);
+    al_data_free(core->data);
     close_place(core);
     al_registry_free(core);
     forget_programs(core);
@@ -289,6 +299,13 @@ struct al_engine *al_core_engine(struct al_core *core)
     if (!core->engine)
         core->engine = al_engine_new(core->loop);
     return core->engine;
+}
+
+struct al_data *al_core_data(struct al_core *core)
+{
+    if (!core->data)
+        core->data = al_data_new(core->loop);
+    return core->data;
 }
 
 struct al_workspace *al_core_workspace(const struct al_core *core)

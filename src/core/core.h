@@ -10,6 +10,7 @@
 #include "core/scratch.h"
 #include "core/tool.h"
 #include "core/workspace.h"
+#include "data/data.h"
 #include "jsvm/engine.h"
 #include "loop/loop.h"
 #include "store/store.h"
@@ -45,6 +46,7 @@ struct al_loop *al_core_loop(const struct al_core *core);
 struct al_config *al_core_config(const struct al_core *core);
 struct al_store *al_core_store(const struct al_core *core);
 struct al_engine *al_core_engine(struct al_core *core);
+struct al_data *al_core_data(struct al_core *core); /* the data engine; starts nothing by itself */
 struct al_workspace *al_core_workspace(const struct al_core *core);
 struct al_scratch *al_core_scratch(const struct al_core *core); /* NULL when forge.scratch.enabled is false */
 const struct al_policy *al_core_policy(const struct al_core *core);

@@ -39,6 +39,7 @@ struct al_core {
     struct al_workspace *workspace;
     struct al_scratch *scratch; /* NULL: off */
     struct al_engine *engine;   /* made on first use: go through al_core_engine */
+    struct al_data *data;       /* likewise: al_core_data */
 
     struct al_arena arena;       /* lives as long as the core: parsed schemas */
     struct al_tool_entry *tools; /* sorted by name */
