@@ -17,6 +17,7 @@
 
 const struct al_group al_group_table[] = {
     {"tool", "the tools that scripts and clients call"},
+    {"data", "tables in files: inspect them, query them with SQL"},
     {"runs", "the journal of runs"},
     {"sessions", "sessions of the workspace"},
     {"mcp", "be an MCP server; the MCP servers behind it"},
@@ -74,6 +75,67 @@ const struct al_command al_command_table[] = {
      .min_args = 1,
      .max_args = 2,
      .run = al_cmd_tool_call},
+
+    {.name = "data inspect",
+     .usage =
+         "FILE|ds_ID [--sheet S] [--rows N] [--delimiter C] [--header yes|no] [--encoding E] [--skip-rows N] "
+         "[--decimal C]",
+     .summary = "say what is in a CSV, TSV, JSON, JSON Lines or XLSX file",
+     .about = "The file becomes a dataset of the session, which is there the next time. Nothing is lost: a "
+              "cell that is "
+              "no\n"
+              "canonical number keeps its text. The flags force what was guessed wrong.",
+     .flags = FLAGS(AL_FLAG_SHEET, AL_FLAG_ROWS, AL_FLAG_DELIMITER, AL_FLAG_HEADER, AL_FLAG_ENCODING,
+                    AL_FLAG_SKIP_ROWS, AL_FLAG_DECIMAL),
+     .examples =
+         EXAMPLES({"alisio data inspect sales.csv", "columns, types, statistics, the first rows"},
+                  {"alisio data inspect book.xlsx --sheet North --rows 10", "one sheet of a workbook"},
+                  {"alisio data inspect export.txt --delimiter tab --header no", "how to read it"}),
+     .min_args = 1,
+     .max_args = 1,
+     .arg = AL_ARG_FILE,
+     .run = al_cmd_data_inspect},
+    {.name = "data query",
+     .usage =
+         "FILE|ds_ID [SQL | -] [--format table|csv|tsv|json|jsonl] [--exact] [--max-rows N] [--param K=V] "
+         "[--timeout MS]",
+     .summary = "run a SELECT over a file",
+     .about = "The table is `data`, of a workbook s_<sheet>; <table>_values has text converted that reads as "
+              "numbers or "
+              "dates.\n"
+              "Without SQL, or with -, the statement comes from standard input. A table has 200 rows unless "
+              "--max-rows "
+              "says\n"
+              "otherwise; the other formats have all rows, as they come. The flags of `data inspect` say how "
+              "the file is "
+              "read.",
+     .flags = FLAGS(AL_FLAG_FORMAT, AL_FLAG_EXACT, AL_FLAG_MAX_ROWS, AL_FLAG_PARAM, AL_FLAG_TIMEOUT,
+                    AL_FLAG_DELIMITER, AL_FLAG_HEADER, AL_FLAG_ENCODING, AL_FLAG_SKIP_ROWS, AL_FLAG_DECIMAL),
+     .examples = EXAMPLES(
+         {"alisio data query sales.csv 'SELECT region, sum(amount) FROM data GROUP BY region'", "a table"},
+         {"alisio data query sales.csv 'SELECT * FROM data WHERE amount > :min' --param min=100",
+          "with a value"},
+         {"alisio data query sales.csv 'SELECT * FROM data' --format jsonl > sales.jsonl",
+          "all rows, another format"},
+         {"echo 'SELECT count(*) FROM data' | alisio data query sales.csv -", "from standard input"}),
+     .min_args = 1,
+     .max_args = 2,
+     .arg = AL_ARG_FILE,
+     .run = al_cmd_data_query},
+    {.name = "data list",
+     .usage = "",
+     .summary = "list the workspace's datasets",
+     .examples = EXAMPLES({"alisio data list", "newest first"}, {"alisio data list --json", "for a program"}),
+     .run = al_cmd_data_list},
+    {.name = "data rm",
+     .usage = "ds_ID…",
+     .summary = "delete datasets; the files that they were made of stay",
+     .examples = EXAMPLES({"alisio data rm \"$(alisio data inspect sales.csv --json | sed "
+                           "'s/.*\"datasetId\":\"\\(ds_[^\"]*\\)\".*/\\1/')\"",
+                           "the one of a file"}),
+     .min_args = 1,
+     .max_args = 8,
+     .run = al_cmd_data_rm},
 
     {.name = "runs list",
      .usage = "[--failed] [--limit N]",
@@ -140,7 +202,7 @@ const struct al_command al_command_table[] = {
      .run = al_cmd_sessions_show},
     {.name = "sessions rm",
      .usage = "ID",
-     .summary = "delete a session: runs, state, grants and scratchpad",
+     .summary = "delete a session: runs, datasets, state, grants and scratchpad",
      .examples =
          EXAMPLES({"alisio sessions rm default", "the workspace's own; the next command makes a new one"}),
      .min_args = 1,
@@ -380,12 +442,13 @@ const struct al_command al_command_table[] = {
      .run = al_cmd_scratch_empty},
 
     {.name = "purge",
-     .usage = "--workspace DIR | --older-than AGE",
-     .summary = "delete every trace of a workspace, or of old runs",
-     .flags = FLAGS(AL_FLAG_WORKSPACE, AL_FLAG_OLDER_THAN),
-     .examples = EXAMPLES(
-         {"alisio purge --older-than 30d", "runs that ended more than 30 days ago"},
-         {"alisio purge --workspace .", "runs, sessions, state, scratchpads and trust of this folder"}),
+     .usage = "--workspace DIR | --older-than AGE | --dataset ds_ID",
+     .summary = "delete every trace of a workspace or of a dataset, or what is old",
+     .flags = FLAGS(AL_FLAG_WORKSPACE, AL_FLAG_OLDER_THAN, AL_FLAG_DATASET),
+     .examples =
+         EXAMPLES({"alisio purge --older-than 30d", "runs that ended, and datasets not used, for 30 days"},
+                  {"alisio purge --workspace .",
+                   "runs, sessions, datasets, state, scratchpads and trust of this folder"}),
      .run = al_cmd_purge},
     {.name = "doctor",
      .usage = "[--require js]",

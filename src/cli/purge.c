@@ -21,18 +21,22 @@ static bool collect(void *ud, const struct al_session *s)
     return all->n < MAX_SESSIONS;
 }
 
-static void count_reply(struct al_reply *reply, const char *what, int n, const char *of)
+static void count_reply(struct al_reply *reply, int n, int datasets, const char *of)
 {
     struct al_jw w;
-    al_buf_addf(&reply->text, "deleted %d %s%s", n, what, n == 1 ? "" : "s");
+    al_buf_addf(&reply->text, "deleted %d run%s", n, n == 1 ? "" : "s");
     if (of) {
-        al_buf_adds(&reply->text, ", state, grants, scratchpads and trust of ");
+        al_buf_adds(&reply->text, ", datasets, state, grants, scratchpads and trust of ");
         al_buf_adds(&reply->text, of);
+    } else {
+        al_buf_addf(&reply->text, " and %d dataset%s", datasets, datasets == 1 ? "" : "s");
     }
     al_buf_addc(&reply->text, '\n');
     al_jw_init(&w, &reply->structured);
     al_jw_obj(&w);
     al_jw_kint(&w, "deletedRuns", n);
+    if (!of)
+        al_jw_kint(&w, "deletedDatasets", datasets);
     if (of)
         al_jw_kstrz(&w, "workspace", of);
     al_jw_end(&w);
@@ -74,7 +78,7 @@ static int purge_workspace(struct al_app *app, struct al_reply *reply)
     struct al_err ignored;
     if (al_store_trust_revoke(app->store, dir, &ignored) < 0 && ignored.code != AL_NOT_FOUND)
         al_app_warn(app, "its trust is still there: %s", ignored.msg);
-    count_reply(reply, "run", n, dir);
+    count_reply(reply, n, 0, dir);
     return 0;
 }
 
@@ -89,19 +93,41 @@ static int purge_old(struct al_app *app, struct al_reply *reply)
     if (al_app_store(app, &reply->err) < 0)
         return -1;
     int n = al_store_purge_before(app->store, al_wall_ms() - age, &reply->err);
-    if (n < 0)
+    int datasets = n < 0 ? -1 : al_store_dataset_purge_before(app->store, al_wall_ms() - age, &reply->err);
+    if (datasets < 0)
         return -1;
-    count_reply(reply, "run", n, NULL);
+    count_reply(reply, n, datasets, NULL);
+    return 0;
+}
+
+static int purge_dataset(struct al_app *app, struct al_reply *reply)
+{
+    const char *id = app->args.value[AL_FLAG_DATASET];
+    struct al_jw w;
+    if (!al_id_valid(al_str_of(id), "ds")) {
+        al_fail(&reply->err, AL_INVALID_INPUT, "%.80s is not the id of a dataset", id);
+        return al_hint(&reply->err, "`alisio data list` shows the ids");
+    }
+    if (al_app_store(app, &reply->err) < 0 || al_store_dataset_delete(app->store, id, &reply->err) < 0)
+        return -1;
+    al_buf_addf(&reply->text, "deleted %s\n", id);
+    al_jw_init(&w, &reply->structured);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "deletedDataset", id);
+    al_jw_end(&w);
     return 0;
 }
 
 int al_cmd_purge(struct al_app *app, struct al_reply *reply)
 {
-    bool workspace = al_args_has(&app->args, AL_FLAG_WORKSPACE);
-    if (workspace == al_args_has(&app->args, AL_FLAG_OLDER_THAN)) {
+    bool workspace = al_args_has(&app->args, AL_FLAG_WORKSPACE),
+         old = al_args_has(&app->args, AL_FLAG_OLDER_THAN),
+         dataset = al_args_has(&app->args, AL_FLAG_DATASET);
+    int n = workspace + old + dataset;
+    if (n != 1) {
         al_fail(&reply->err, AL_INVALID_INPUT,
-                workspace ? "--workspace and --older-than exclude each other" : "what is to be purged?");
-        return al_hint(&reply->err, "give --workspace DIR or --older-than AGE");
+                n ? "--workspace, --older-than and --dataset exclude each other" : "what is to be purged?");
+        return al_hint(&reply->err, "give --workspace DIR, --older-than AGE or --dataset ds_ID");
     }
-    return workspace ? purge_workspace(app, reply) : purge_old(app, reply);
+    return workspace ? purge_workspace(app, reply) : old ? purge_old(app, reply) : purge_dataset(app, reply);
 }

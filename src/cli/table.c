@@ -31,7 +31,7 @@ static void add_owned(struct al_table *t, char *text, enum al_style style)
         t->cap = t->cap ? t->cap * 2 : 64;
         t->cells = al_xrealloc(t->cells, t->cap * sizeof *t->cells);
     }
-    t->cells[t->n_cells++] = (struct al_cell){text, style};
+    t->cells[t->n_cells++] = (struct al_table_cell){text, style};
 }
 
 void al_table_add_style(struct al_table *t, const char *text, enum al_style style)
@@ -74,7 +74,7 @@ static void clean_cells(const struct al_app *app, struct al_table *t)
     }
 }
 
-static void measure(const struct al_table *t, unsigned width[AL_TABLE_MAX_COLUMNS])
+static void measure(const struct al_table *t, unsigned width[AL_TABLE_COLUMNS])
 {
     for (unsigned c = 0; c < t->n_columns; c++)
         width[c] = al_term_columns(al_str_of(t->heads[c]));
@@ -86,13 +86,13 @@ static void measure(const struct al_table *t, unsigned width[AL_TABLE_MAX_COLUMN
 }
 
 /* Takes columns from the widest until the row fits, or until every column is narrow. */
-static void fit(const struct al_table *t, unsigned width[AL_TABLE_MAX_COLUMNS], unsigned room)
+static void fit(const struct al_table *t, unsigned width[AL_TABLE_COLUMNS], unsigned room)
 {
     for (;;) {
         unsigned total = 2 * (t->n_columns - 1), widest = 0, at = 0;
         for (unsigned c = 0; c < t->n_columns; c++) {
             total += width[c];
-            if (!(t->fixed & 1u << c) && width[c] > widest) {
+            if (!(t->fixed & UINT64_C(1) << c) && width[c] > widest) {
                 widest = width[c];
                 at = c;
             }
@@ -113,7 +113,7 @@ static void pad(struct al_buf *out, unsigned n)
 }
 
 static void print_cell(const struct al_app *app, const struct al_table *t, unsigned column, unsigned width,
-                       struct al_cell cell, struct al_buf *out)
+                       struct al_table_cell cell, struct al_buf *out)
 {
     struct al_str s = al_str_of(cell.text);
     bool last = column + 1 == t->n_columns;
@@ -123,7 +123,7 @@ static void print_cell(const struct al_app *app, const struct al_table *t, unsig
         s = al_term_cut(s, width - 1);
         n = al_term_columns(s) + 1;
     }
-    bool right = t->right & 1u << column;
+    bool right = t->right & UINT64_C(1) << column;
     if (right)
         pad(out, width - n);
     al_buf_adds(out, al_style_on(app->color, cell.style));
@@ -142,7 +142,7 @@ void al_table_print(const struct al_app *app, struct al_table *t, struct al_buf 
 {
     if (t->n_cells == 0)
         return;
-    unsigned width[AL_TABLE_MAX_COLUMNS];
+    unsigned width[AL_TABLE_COLUMNS];
     clean_cells(app, t);
     measure(t, width);
     if (app->width)
@@ -150,7 +150,7 @@ void al_table_print(const struct al_app *app, struct al_table *t, struct al_buf 
     for (unsigned c = 0; c < t->n_columns; c++) {
         char head[64];
         snprintf(head, sizeof head, "%s", t->heads[c]);
-        print_cell(app, t, c, width[c], (struct al_cell){head, AL_DIM}, out);
+        print_cell(app, t, c, width[c], (struct al_table_cell){head, AL_DIM}, out);
     }
     al_buf_addc(out, '\n');
     for (size_t i = 0; i < t->n_cells; i++) {

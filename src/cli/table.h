@@ -4,19 +4,19 @@
 
 #include "cli/reply.h"
 
-#define AL_TABLE_MAX_COLUMNS 10
+#define AL_TABLE_COLUMNS 64
 
-struct al_cell {
+struct al_table_cell {
     char *text;
     enum al_style style;
 };
 
 struct al_table {
-    const char *const *heads; /* NULL-terminated, at most AL_TABLE_MAX_COLUMNS */
+    const char *const *heads; /* NULL-terminated, at most AL_TABLE_COLUMNS */
     unsigned n_columns;
-    uint32_t right; /* bit i: column i is aligned to the right */
-    uint32_t fixed; /* bit i: column i is never cut (ids) */
-    struct al_cell *cells;
+    uint64_t right; /* bit i: column i is aligned to the right */
+    uint64_t fixed; /* bit i: column i is never cut (ids) */
+    struct al_table_cell *cells;
     size_t n_cells, cap;
 };
 
