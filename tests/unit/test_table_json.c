@@ -26,8 +26,8 @@ static void check_shapes(const struct shape *shapes, size_t n, bool lines, const
             const char *got = r < 0 ? err.msg : w->out.p;
             const char *found_at = strstr(shapes[i].want, ", found: ");
             /* What is shown of the text at a fault is what has been read so far. */
-            size_t same =
-                r < 0 && found_at && pieces[k] < 64 ? (size_t)(found_at - shapes[i].want) : SIZE_MAX;
+            size_t same = r < 0 && found_at && pieces[k] < 64 ? (size_t)(found_at - shapes[i].want)
+                                                              : strlen(shapes[i].want) + 1;
             if (strncmp(got, shapes[i].want, same) != 0)
                 fail_msg("%s in pieces of %zu:\n  got  %s\n  want %s", shapes[i].text, pieces[k], got,
                          shapes[i].want);
