@@ -299,8 +299,7 @@ static int timeout_error(struct al_err *err)
                         "analysis.data.queryTimeoutMs in the configuration.");
 }
 
-int al_errors_sqlite(struct al_query_state *s, int rc, bool preparing, struct al_buf *details,
-                     struct al_err *err)
+int al_errors_sqlite(struct al_query_state *s, int rc, struct al_buf *details, struct al_err *err)
 {
     switch (rc & 0xff) {
     case SQLITE_INTERRUPT:
@@ -319,9 +318,13 @@ int al_errors_sqlite(struct al_query_state *s, int rc, bool preparing, struct al
     if (strstr(sqlite3_errmsg(s->db), "too many") ||
         strstr(sqlite3_errmsg(s->db), "Expression tree is too large") ||
         strstr(sqlite3_errmsg(s->db), "too complex")) {
-        (void)preparing;
+        bool pattern = strstr(sqlite3_errmsg(s->db), "pattern");
         al_fail(err, AL_QUERY_LIMIT, "%s", sqlite3_errmsg(s->db));
-        return al_hint(err, "Give long lists as a parameter: WHERE id IN (SELECT value FROM json_each(?1)).");
+        return pattern
+                   ? al_hint(err, "A pattern has at most 1000 bytes.")
+                   : al_hint(
+                         err,
+                         "Give long lists as a parameter: WHERE id IN (SELECT value FROM json_each(?1)).");
     }
     return statement_error(s, details, err);
 }

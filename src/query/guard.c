@@ -346,7 +346,7 @@ int al_guard_prepare(struct al_query_state *s, sqlite3_stmt **ret, struct al_buf
         return reject(s, err);
     }
     if (rc != SQLITE_OK)
-        return al_errors_sqlite(s, rc, true, details, err);
+        return al_errors_sqlite(s, rc, details, err);
     if (check_prepared(s, stmt, tail, err) < 0) {
         sqlite3_finalize(stmt);
         return -1;

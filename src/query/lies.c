@@ -136,12 +136,6 @@ static bool is_written(const struct al_query_state *s, const struct al_sqlite_op
     return false;
 }
 
-static const char *sign_of(enum al_sqlite_comparison how)
-{
-    static const char *const signs[] = {"<>", "=", ">", "<=", "<", ">=", "min or max"};
-    return signs[how];
-}
-
 static void note_equal(struct al_query_state *s, const struct al_sqlite_operand *text,
                        const struct al_sqlite_operand *number)
 {
@@ -183,10 +177,11 @@ static void text_and_number(struct al_query_state *s, enum al_sqlite_comparison 
                           "typeof(…) <> 'text'",
                           AL_FMT(head));
         else
-            al_query_note(s, "%s compared a number with the text \"%.*s\": SQLite sorts text after numbers%s",
-                          sign_of(how), AL_FMT(head),
-                          class == NUMBER ? "; write numbers without quotes"
-                                          : "; use data_values or to_number(…)");
+            al_query_note(
+                s,
+                "< > or BETWEEN compared a number with the text \"%.*s\": SQLite sorts text after numbers%s",
+                AL_FMT(head),
+                class == NUMBER ? "; write numbers without quotes" : "; use data_values or to_number(…)");
     }
 }
 

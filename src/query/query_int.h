@@ -125,9 +125,8 @@ int al_lies_fail(struct al_query_state *s, struct al_buf *details, struct al_err
 void al_lies_notes(struct al_query_state *s); /* after the last row */
 
 /* --- errors.c --- */
-/* What SQLite's result code means for people; -1. At preparing: offset may point into the statement. */
-int al_errors_sqlite(struct al_query_state *s, int rc, bool preparing, struct al_buf *details,
-                     struct al_err *err);
+/* What SQLite's result code means for people; -1. */
+int al_errors_sqlite(struct al_query_state *s, int rc, struct al_buf *details, struct al_err *err);
 
 /* --- result.c, stream.c --- */
 struct al_rows {

@@ -50,7 +50,7 @@ static int run_rows(struct al_query_state *s, const struct al_query *q, sqlite3_
     if (s->met)
         return al_lies_fail(s, details, err);
     if (r < 0 && rc != SQLITE_OK)
-        return al_errors_sqlite(s, rc, false, details, err);
+        return al_errors_sqlite(s, rc, details, err);
     return r;
 }
 
