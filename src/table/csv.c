@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #define SAMPLE ((size_t)256 << 10) /* in memory before anything is decided */
+#define MAX_GROUP 256              /* bytes of a header's cell that are repeated for those to its right */
 #define SNIFF ((size_t)64 << 10)   /* of it, for the dialect, and more where lines are long */
 
 static void move_to_start(struct al_csv *c)
@@ -62,8 +63,10 @@ static int next_record(struct al_csv *c, struct al_err *err)
             continue;
         }
         enum al_csv_got got = al_csv_scan(c);
-        if (got == AL_CSV_ROW)
+        if (got == AL_CSV_ROW && (size_t)(c->next - c->p) <= AL_CSV_MAX_RECORD)
             return 1;
+        if (got == AL_CSV_ROW)
+            return too_long(c, "a record", AL_CSV_MAX_RECORD, err);
         if (got == AL_CSV_LONG)
             return too_long(c, "a cell", AL_TABLE_MAX_CELL, err);
         if (got != AL_CSV_MORE && al_csv_repair(c, got))
@@ -154,8 +157,9 @@ static int find_dialect(struct al_csv *c, bool tab, struct al_csv_head *head, st
 }
 
 /* A header of several lines: "Price" above "EUR" is "Price EUR". */
-static int read_header(struct al_csv *c, unsigned rows, struct al_err *err)
+static int read_header(struct al_csv *c, const struct al_csv_head *head, struct al_err *err)
 {
+    unsigned rows = head->header_rows;
     struct al_buf *parts = al_xcalloc(AL_CSV_MAX_CELLS, sizeof *parts);
     struct al_str *labels = al_xcalloc(AL_CSV_MAX_CELLS, sizeof *labels);
     size_t n = 0;
@@ -167,9 +171,14 @@ static int read_header(struct al_csv *c, unsigned rows, struct al_err *err)
             continue;
         }
         note_row(c);
+        size_t group = 0; /* length of the name that the cells to the right take, too */
         for (size_t i = 0; i < c->n && i < AL_CSV_MAX_CELLS; i++) {
             if (i >= n)
                 al_buf_init(&parts[i], 2 * AL_TABLE_MAX_CELL);
+            if (head->grouped && rows < head->header_rows && i && i < n && !parts[i].n && c->cells[i].text.n)
+                al_buf_add(&parts[i], parts[i - 1].p, group);
+            else if (parts[i].n)
+                group = parts[i].n <= MAX_GROUP ? parts[i].n : 0;
             if (i < n && parts[i].n && c->cells[i].text.n)
                 al_buf_addc(&parts[i], ' ');
             al_buf_add_str(&parts[i], c->cells[i].text);
@@ -210,7 +219,7 @@ static int read_rows(struct al_csv *c, struct al_err *err)
     int r;
     while ((r = next_record(c, err)) > 0) {
         if (is_blank(c)) {
-            bool one = c->width == 1;
+            bool one = c->width == 1 && (c->d.delim == '\n' || c->opts->delimiter);
             c->sink->note(c->sink->ud, AL_NOTE_BLANK_LINES, c->line,
                           one ? "blank lines are empty cells of the one column" : "blank lines are skipped");
             if (!one) {
@@ -241,7 +250,7 @@ static int read_all(struct al_csv *c, bool tab, struct al_err *err)
     c->found->delimiter = c->d.delim == '\n' ? 0 : c->d.delim;
     if (c->sink->sheet(c->sink->ud, AL_STR("data"), err) < 0)
         return -1;
-    if ((head.header_rows ? read_header(c, head.header_rows, err) : name_none(c, err)) < 0)
+    if ((head.header_rows ? read_header(c, &head, err) : name_none(c, err)) < 0)
         return -1;
     return read_rows(c, err);
 }

@@ -22,6 +22,7 @@ struct row {
     bool after_blank;
     unsigned char class[COLUMNS];
     uint64_t hash[COLUMNS], shape[COLUMNS];
+    bool year[COLUMNS]; /* four digits */
 };
 struct table {
     struct row *rows;
@@ -109,6 +110,8 @@ static void take_cell(struct row *r, size_t i, struct al_str raw)
     for (size_t k = 0; k < s.n; k++)
         r->hash[i] = hash_add(r->hash[i], (unsigned char)s.p[k]);
     r->shape[i] = shape_of(s);
+    int64_t year;
+    r->year[i] = s.n == 4 && al_parse_int(s, 1000, 2999, &year);
 }
 
 static void read_rows(struct al_csv *c, struct al_str sample, bool whole, struct table *t)
@@ -163,8 +166,7 @@ static bool is_typed(const struct table *t, size_t col, size_t from)
 
 static bool is_year(const struct table *t, const struct row *r, size_t col)
 {
-    uint64_t four = shape_of(AL_STR("2020"));
-    if (r->shape[col] != four)
+    if (!r->year[col])
         return false;
     for (size_t i = 0; i < t->n; i++) {
         if (&t->rows[i] != r && col < t->rows[i].n && t->rows[i].hash[col] == r->hash[col])
@@ -233,6 +235,26 @@ static bool is_header(const struct table *t, size_t at)
     return again * 2 <= texts;
 }
 
+/* Groups: "Dates,Travel,,Total" above ",Air,Rail,": what is empty in one line is filled in the other. */
+static bool is_grouped(const struct row *h, const struct row *r)
+{
+    size_t gaps = 0, filled = 0, alone = 0, alone_empty = 0;
+    for (size_t i = 0; i < h->n && i < COLUMNS; i++) {
+        bool gap = h->class[i] == EMPTY,
+             next_gap = i + 1 < h->n && i + 1 < COLUMNS && h->class[i + 1] == EMPTY;
+        if (r->class[i] == NUMBER || h->class[i] == NUMBER)
+            return false;
+        if (gap && i) {
+            gaps++;
+            filled += r->class[i] == TEXT;
+        } else if (!next_gap) {
+            alone++;
+            alone_empty += r->class[i] == EMPTY;
+        }
+    }
+    return gaps && filled == gaps && alone && alone_empty * 2 > alone;
+}
+
 /* A second line of a header: text above columns of numbers, as in the line before. */
 static bool goes_on(const struct table *t, size_t at, size_t next)
 {
@@ -240,6 +262,8 @@ static bool goes_on(const struct table *t, size_t at, size_t next)
     if (next + 3 > t->n || r->n != t->width || h->n != r->n)
         return false;
     if (r->filled == h->filled && memcmp(r->hash, h->hash, sizeof h->hash) == 0)
+        return true;
+    if (next == at + 1 && is_grouped(h, r))
         return true;
     size_t typed = 0, text = 0;
     for (size_t i = 0; i < r->n && i < COLUMNS; i++) {
@@ -250,7 +274,7 @@ static bool goes_on(const struct table *t, size_t at, size_t next)
         typed++;
         text += r->class[i] == TEXT;
     }
-    return typed >= 2 && text == typed;
+    return text >= 2 && text * 2 > typed;
 }
 
 static void say_preamble(struct al_csv *c, const struct table *t, size_t from, size_t to, const char *end)
@@ -340,6 +364,8 @@ void al_csv_find_head(struct al_csv *c, struct al_str sample, bool whole, struct
     bool header = c->opts->header ? c->opts->header > 0 : is_header(&t, at);
     if (header) {
         ret->header_rows = 1;
+        ret->grouped = at + 1 < t.n && t.rows[at].n == t.rows[at + 1].n && !c->opts->header &&
+                       is_grouped(&t.rows[at], &t.rows[at + 1]);
         while (!c->opts->header && ret->header_rows < MAX_HEADER && goes_on(&t, at, at + ret->header_rows))
             ret->header_rows++;
     }

@@ -5,7 +5,7 @@
 #include "table/readers.h"
 
 #define AL_CSV_MAX_CELLS 2048 /* of a record; what is beyond is beyond AL_TABLE_MAX_EXTRA, too */
-#define AL_CSV_MAX_RECORD ((size_t)16 << 20) /* INGEST_LIMIT beyond, naming the row */
+#define AL_CSV_MAX_RECORD ((size_t)8 << 20) /* INGEST_LIMIT beyond, naming the row */
 #define AL_CSV_PAD 64                        /* readable bytes behind the window */
 
 struct al_csv_dialect {
@@ -93,6 +93,7 @@ struct al_csv_head {
     const char *start;
     uint64_t line;
     unsigned header_rows;
+    bool grouped; /* a name of its first line goes for the empty cells behind it, too */
 };
 void al_csv_find_head(struct al_csv *c, struct al_str sample, bool whole, struct al_csv_head *ret);
 /* Does the text look like a number, a date, a time, an amount? */

@@ -58,7 +58,8 @@ static bool find_fitting(struct al_csv *c, const char *trouble, const char *e, b
         if (!k->whole || (c->width ? k->n != c->width : k->lines > 1))
             continue;
         bool one = k->lines == 1, best_one = best->lines == 1;
-        if (!found || (one && !best_one) || (one == best_one && k->stray < best->stray))
+        if (!found || (one && !best_one) ||
+            (one == best_one && !readings[i].literal && k->stray < best->stray))
             keep(c);
         found = true;
     }

@@ -133,10 +133,9 @@ static bool by_zeros(struct al_str head, struct al_enc_choice *ret)
         at[i & 3] += head.p[i] == 0;
     size_t quads = n / 4;
     const char *why = "by its zero bytes, without a byte order mark";
-    if (quads && at[1] == quads - (at[1] != quads) && at[2] + at[3] >= 2 * quads - 2 && at[0] == 0 &&
-        at[3] == quads)
+    if (quads && at[3] == quads && at[2] * 8 >= quads * 7 && at[0] == 0)
         return choose(ret, AL_ENC_UTF32LE, "UTF-32LE", 0, why);
-    if (quads && at[0] == quads && at[1] + at[2] >= 2 * quads - 2 && at[3] == 0)
+    if (quads && at[0] == quads && at[1] * 8 >= quads * 7 && at[3] == 0)
         return choose(ret, AL_ENC_UTF32BE, "UTF-32BE", 0, why);
     n = (head.n < 8192 ? head.n : 8192) & ~(size_t)1;
     size_t even = 0, odd = 0, pairs = n / 2;
