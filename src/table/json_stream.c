@@ -463,6 +463,8 @@ static const char *hint_for(const struct al_js *js, struct al_str rest)
         return "JSON says null, true and false; this may be a Python literal: write it with json.dumps.";
     if (al_str_starts(rest, "//") || al_str_starts(rest, "/*") || al_str_starts(rest, "#"))
         return "JSON has no comments: take them out.";
+    if (js->base == 0 && js->bad_p == window(js))
+        return "The file does not begin as JSON does; a CSV file is read as one when its name ends in .csv.";
     if (js->bad_p == js->end && js->eof)
         return "The file may be cut off: write or download it again.";
     return "Correct that place, or write the file again with a JSON library.";

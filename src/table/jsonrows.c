@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#define BAD_LINES_WITHIN ((uint64_t)64 << 20) /* bytes behind a bad line in which others are looked for */
+
 /* Reads the value at p and leaves p behind it; the mark is moved along. 0, or -1 with err. */
 static int read_whole(struct al_jr *r, unsigned depth, struct al_js_mark *keep, struct al_js_value *ret)
 {
@@ -146,6 +148,101 @@ int al_jr_array(struct al_jr *r, unsigned depth)
     }
 }
 
+/* To the line behind the one that p is in. False at the end. */
+static int next_line(struct al_js *js, bool *ret, struct al_err *err)
+{
+    for (;;) {
+        const char *lf = js->p < js->end ? memchr(js->p, '\n', (size_t)(js->end - js->p)) : NULL;
+        js->p = lf ? lf : js->end; /* the line end itself is white space, which counts it */
+        *ret = lf != NULL;
+        if (lf || js->eof)
+            return 0;
+        if (al_js_next(js, err) < 0)
+            return -1;
+    }
+}
+
+/* Whether the value at p is a whole line. The line's text may be longer than the window: then it is not
+ * looked at. */
+static int check_line(struct al_jr *r, bool *ret_good)
+{
+    struct al_js *js = &r->js;
+    struct al_js_mark mark = al_js_here(js);
+    struct al_js_value v;
+    enum al_js_result s;
+    while ((s = al_js_read(js, 0, &v)) == AL_JS_MORE) {
+        if (al_js_refill(js, &mark, AL_JR_RECORD_MAX, "one record", r->err) < 0)
+            return -1;
+    }
+    uint64_t line = js->line;
+    int c = s == AL_JS_OK ? al_js_peek_fill(js, r->err) : 0;
+    if (c == AL_JS_PEEK_FAILED)
+        return -1;
+    *ret_good = s == AL_JS_OK && (c == AL_JS_PEEK_END || js->line > line);
+    if (!*ret_good)
+        al_js_back(js, &mark);
+    return 0;
+}
+
+/* After a bad line, which err tells and which p stands in: the lines behind it that are bad as well are
+ * named, so that they can be put right at once. */
+static int name_bad_lines(struct al_jr *r, struct al_err *err)
+{
+    struct al_js *js = &r->js;
+    autobuf struct al_buf lines = AL_BUF_INIT(256);
+    struct al_err other = {0}, first = *err;
+    uint64_t bad = 0, from = js->base;
+    bool more = true, good = true;
+    r->err = &other;
+    while (js->base - from < BAD_LINES_WITHIN) {
+        if (!good || bad == 0) {
+            if (next_line(js, &more, &other) < 0 || !more)
+                break;
+        }
+        bad += bad == 0; /* the first one */
+        int c = al_js_peek_fill(js, &other);
+        uint64_t line = js->line;
+        if (c < 0 || check_line(r, &good) < 0)
+            break;
+        if (!good && ++bad <= 6)
+            al_buf_addf(&lines, "%s%" PRIu64, bad > 2 ? ", " : "", line);
+    }
+    r->err = err;
+    if (bad < 2)
+        return -1;
+    al_fail(err, AL_INGEST_INVALID, "%s; bad as well: line%s %.*s%s", first.msg, bad > 2 ? "s" : "",
+            AL_FMT(al_buf_str(&lines)), bad > 6 ? " and more" : "");
+    return al_hint(err, "%s", first.hint);
+}
+
+/* The record at hand failed: where that is by its text, the lines behind its first one are looked at. */
+static int bad_record(struct al_jr *r)
+{
+    if (!r->err || !r->js.bad || r->err->code != AL_INGEST_INVALID)
+        return -1;
+    al_js_back(&r->js, &r->from);
+    return name_bad_lines(r, r->err);
+}
+
+/* What may stand behind a value that began with was, of a file whose values begin with kind. at_line: the
+ * value's end. */
+static int check_behind(struct al_jr *r, int c, bool strict, char kind, char was, uint64_t at_line)
+{
+    const char *what = NULL;
+    if (c == ',')
+        what = "values are on lines of their own, without commas (or all in one array, in [ ])";
+    else if (strict && c != kind)
+        what = "unexpected text after the value";
+    else if (was != '{' && r->js.line == at_line)
+        what = "expected the end of the line after the value";
+    if (!what)
+        return 0;
+    al_js_bad(&r->js, r->js.p, what);
+    (void)al_jr_bad(r, 0);
+    return r->err ? name_bad_lines(r, r->err)
+                  : -1; /* from here: the window may have left the record behind */
+}
+
 /* One value a line, or objects one after the other. strict: not told by the file's name, so only of one kind.
  */
 static int read_lines(struct al_jr *r, bool strict)
@@ -158,24 +255,18 @@ static int read_lines(struct al_jr *r, bool strict)
         return -1;
     for (bool first = true;; first = false) {
         char was = *js->p;
-        if (!(first && taken) && al_jr_record(r, 0) < 0)
-            return -1;
         if (first && taken)
             was = '[';
+        else if (al_jr_record(r, 0) < 0)
+            return bad_record(r);
         uint64_t line = js->line;
         int c = al_js_peek_fill(js, r->err);
         if (c == AL_JS_PEEK_FAILED)
             return -1;
         if (c == AL_JS_PEEK_END)
             return 0;
-        if (strict && c != kind) {
-            al_js_bad(js, js->p, "unexpected text after the value");
-            return al_jr_bad(r, 0);
-        }
-        if (was != '{' && js->line == line) {
-            al_js_bad(js, js->p, "expected the end of the line after the value");
-            return al_jr_bad(r, 0);
-        }
+        if (check_behind(r, c, strict, kind, was, line) < 0)
+            return -1;
         for (uint64_t blank = line + 1; blank < js->line && blank < line + 1000; blank++)
             r->sink->note(r->sink->ud, AL_NOTE_BLANK_LINES, blank, "blank lines were skipped");
     }

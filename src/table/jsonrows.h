@@ -46,6 +46,7 @@ struct al_jr {
     uint64_t stamp[AL_TABLE_MAX_COLUMNS]; /* the record that set the cell */
     uint64_t record;                      /* counts attempts */
     uint64_t rows;
+    struct al_js_mark from; /* of the record at hand, until it was read */
     struct al_jr_odd odd;
     char *scratch; /* decoded text of the record at hand: at most what its source text has */
     size_t scratch_n, scratch_cap;

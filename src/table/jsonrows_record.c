@@ -379,12 +379,12 @@ int al_jr_emit(struct al_jr *r, unsigned n, uint64_t line)
 
 int al_jr_record(struct al_jr *r, unsigned depth)
 {
-    struct al_js_mark mark = al_js_here(&r->js);
-    uint64_t line = mark.line;
+    uint64_t line = r->js.line;
     unsigned n = 0, before = r->n_places;
     int s;
+    r->from = al_js_here(&r->js);
     while ((s = read_record(r, depth, &n)) == AL_JS_MORE) {
-        if (al_js_refill(&r->js, &mark, AL_JR_RECORD_MAX, "one record", r->err) < 0)
+        if (al_js_refill(&r->js, &r->from, AL_JR_RECORD_MAX, "one record", r->err) < 0)
             return -1;
     }
     if (s == AL_JS_BAD)

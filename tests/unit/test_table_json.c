@@ -151,7 +151,12 @@ static void lines_are_rows(void **state)
         {"{\"a\":1}\n{\"a\":tru}\n", "line 2, column 6: expected a value, found: tru}"},
         {"{\"a\":1}\n{\"a\":2\n{\"a\":3}",
          "line 3, column 1: expected ',' or '}', found: {\"a\":3} (in the record that begins at line 2)"},
-        {"{\"a\":1},\n{\"a\":2}", "line 1, column 8: expected a value, found: ,"},
+        {"{\"a\":1},\n{\"a\":2}", "line 1, column 8: values are on lines of their own, without commas (or "
+                                  "all in one array, in [ ]), found: ,"},
+        {"{\"a\":1}\n{\"a\":}\n{\"a\":2}\n{\"a\"\n\n5 6\n{}\n[",
+         "line 2, column 6: expected a value, found: }; bad as well: lines 4, 6, 8"},
+        {"1\nx\nx\nx\nx\nx\nx\nx\nx\n2\n",
+         "line 2, column 1: expected a value, found: x; bad as well: lines 3, 4, 5, 6, 7 and more"},
         {"\n\n", "the file holds white space only, no JSON value"},
     };
     CHECK(shapes, true);
