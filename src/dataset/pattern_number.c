@@ -34,6 +34,14 @@ static bool is_letter(char c)
     return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c & 0x80);
 }
 
+/* Most texts with a digit end here: whether a sign begins with that byte. */
+static bool begins_sign(char c)
+{
+    unsigned char u = (unsigned char)c;
+    static const char ascii[] = "$ABCFHKMNRSUklz";
+    return u >= 0x80 || (u && memchr(ascii, c, sizeof ascii - 1));
+}
+
 /* Bytes of the currency at p, or 0; *id tells which. */
 static unsigned currency_at(const char *p, const char *end, unsigned *id)
 {
@@ -52,6 +60,8 @@ static unsigned currency_at(const char *p, const char *end, unsigned *id)
         }
         return 0;
     }
+    if (!begins_sign(*p))
+        return 0;
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
         struct al_str s = signs[i];
         if (s.p[0] != *p || s.n > left || memcmp(s.p, p, s.n) != 0)

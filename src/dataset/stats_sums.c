@@ -130,6 +130,8 @@ bool al_sums_stddev(const struct al_sums *s, double *ret)
     } else {
         spread = exact_spread(s);
     }
+    if (!isfinite((double)spread))
+        return false;
     double variance = spread > 0 ? (double)(spread / n / (n - 1)) : 0;
     *ret = sqrt(variance) / (s->inexact ? 1 : al_pow10[s->e]);
     return isfinite(*ret);
