@@ -1,0 +1,1 @@
+al_fuzz(builder SOURCES ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_builder.c LINK al_dataset)
