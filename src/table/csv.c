@@ -260,7 +260,7 @@ int al_csv_read(struct al_source *src, bool tab_only, const struct al_table_opts
 {
     struct al_csv *c = al_xcalloc(1, sizeof *c);
     *c = (struct al_csv){.src = src, .opts = opts, .sink = sink, .found = found, .line = 1};
-    c->cap = SAMPLE * 2 + AL_CSV_PAD;
+    c->cap = (16 << 10) + AL_CSV_PAD; /* grows with the first pieces */
     c->win = al_xmalloc(c->cap);
     c->p = c->e = c->win;
     c->cells = al_xcalloc(AL_CSV_MAX_CELLS, sizeof *c->cells);

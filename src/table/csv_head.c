@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #define ROWS 256    /* of the sample that are looked at */
-#define COLUMNS 128 /* of each */
+#define COLUMNS 64 /* of each */
 #define MAX_PREAMBLE 40
 #define MAX_HEADER 4
 
@@ -122,7 +122,7 @@ static void read_rows(struct al_csv *c, struct al_str sample, bool whole, struct
     bool blank = false;
     k->mode = AL_CSV_INNER;
     k->literal_at = k->literal_from = NULL;
-    t->rows = al_xcalloc(ROWS, sizeof *t->rows);
+    size_t cap = 0;
     while (p < e && t->n < ROWS) {
         al_csv_slow_record(k, p, e, whole);
         if (!k->whole && !whole && t->n)
@@ -130,6 +130,8 @@ static void read_rows(struct al_csv *c, struct al_str sample, bool whole, struct
         if (k->n == 1 && k->text.n == 0) {
             blank = true;
         } else {
+            if (t->n == cap)
+                t->rows = al_xrealloc(t->rows, (cap = cap ? cap * 2 : 16) * sizeof *t->rows);
             struct row *r = &t->rows[t->n++];
             *r = (struct row){.start = p, .line = line, .n = k->n, .after_blank = blank};
             for (size_t i = 0; i < k->n && i < AL_CSV_MAX_CELLS; i++)

@@ -1,5 +1,6 @@
 #include "table/source_int.h"
 
+#include "base/fdstat.h"
 #include "base/ident.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -9,8 +10,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define HEAD ((size_t)1 << 20)    /* what the encoding is found from */
-#define PIECE ((size_t)256 << 10) /* of one read(2), and of one conversion: stays in the second-level cache \
+#define HEAD ((size_t)1 << 20) /* what the encoding is found from */
+#define PIECE                                                                                               \
+    ((size_t)256 << 10)           /* of one read(2), and of one conversion: stays in the second-level cache \
                                    */
 #define SAMPLE ((size_t)64 << 10) /* for the guess of an encoding */
 #define SURE 64                   /* that many characters beyond ASCII in a row are UTF-8 by no accident */
@@ -332,17 +334,21 @@ int al_source_open(int fd, bool gzip, const struct al_table_opts *opts, const st
     s->sink = sink;
     s->max_bytes = opts->max_bytes;
     s->sha = al_sha256_new();
-    s->buf = al_xmalloc(HEAD + 64);
     al_buf_init(&s->out, 4 * PIECE + 64);
     int r = 0;
-    if (fstat(fd, &s->opened) < 0)
+    if (al_fstat(fd, &s->opened) < 0)
         r = al_fail_errno(err, AL_INGEST_INVALID, errno, "cannot read the file");
     else if (s->max_bytes && (uint64_t)s->opened.st_size > s->max_bytes)
         r = limit_failed(err, false, s->max_bytes);
     if (r == 0)
         r = bytes_open(&s->main, s, gzip, false, err);
+    /* A small file needs little memory. The size is believed no further than that. */
+    size_t head = !gzip && s->opened.st_size >= 0 && (uint64_t)s->opened.st_size < HEAD
+                      ? (size_t)s->opened.st_size + PIECE
+                      : HEAD;
+    s->buf = al_xmalloc(head + 64);
     if (r == 0)
-        r = bytes_read(&s->main, s->buf, HEAD, &s->n, err);
+        r = bytes_read(&s->main, s->buf, head, &s->n, err);
     if (r == 0)
         r = find_encoding(s, opts->encoding, err);
     if (r < 0) {
@@ -472,7 +478,7 @@ int al_source_sha256(struct al_source *s, char ret[65], struct al_err *err)
         s->at = s->n = 0;
     }
     struct stat now;
-    if (fstat(s->fd, &now) < 0)
+    if (al_fstat(s->fd, &now) < 0)
         return al_fail_errno(err, AL_INGEST_INVALID, errno, "cannot read the file");
     if (now.st_ino != s->opened.st_ino || now.st_size != s->opened.st_size ||
         (uint64_t)now.st_size != s->file_bytes || now.st_mtim.tv_sec != s->opened.st_mtim.tv_sec ||
