@@ -291,9 +291,9 @@ static int limit_error(const struct al_query_state *s, int rc, struct al_err *er
     return al_hint(err, "Filter earlier, select fewer columns, or aggregate before ORDER BY.");
 }
 
-static int timeout_error(struct al_err *err)
+static int timeout_error(const struct al_query_state *s, struct al_err *err)
 {
-    al_fail(err, AL_QUERY_TIMEOUT, "the query did not end within its time");
+    al_fail(err, AL_QUERY_TIMEOUT, "the query did not end within %u ms", s->timeout_ms);
     return al_hint(err, "Filter earlier, aggregate, or join on equality; or give more time: timeoutMs in the "
                         "call (to 60000), "
                         "analysis.data.queryTimeoutMs in the configuration.");
@@ -303,7 +303,7 @@ int al_errors_sqlite(struct al_query_state *s, int rc, struct al_buf *details, s
 {
     switch (rc & 0xff) {
     case SQLITE_INTERRUPT:
-        return timeout_error(err);
+        return timeout_error(s, err);
     case SQLITE_NOMEM:
     case SQLITE_TOOBIG:
     case SQLITE_FULL:

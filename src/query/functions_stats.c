@@ -1,11 +1,14 @@
-/* stddev and its like, as aggregates and over windows. Welford's method, which can also take a value away. */
+/* stddev and its like, as aggregates and over windows. Welford's method, which can also take a value away,
+ * over the distances from the first value: large numbers that lie close keep their digits. */
 #include "query/query_int.h"
 
 #include <math.h>
 
 struct moments {
     int64_t n;
-    double mean, m2;
+    double mean, m2; /* of the distances */
+    double first;
+    bool started;
     int64_t not_finite;
 };
 
@@ -25,6 +28,11 @@ static void step(sqlite3_context *ctx, int argc, sqlite3_value **argv)
         m->not_finite++;
         return;
     }
+    if (!m->started) {
+        m->started = true;
+        m->first = x;
+    }
+    x -= m->first;
     m->n++;
     double d = x - m->mean;
     m->mean += d / (double)m->n;
@@ -47,6 +55,7 @@ static void inverse(sqlite3_context *ctx, int argc, sqlite3_value **argv)
         m->mean = m->m2 = 0;
         return;
     }
+    x -= m->first;
     double d = x - m->mean;
     m->mean -= d / (double)m->n;
     m->m2 -= d * (x - m->mean);

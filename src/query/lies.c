@@ -166,7 +166,7 @@ static void text_and_number(struct al_query_state *s, enum al_sqlite_comparison 
         meet(s, text->z, text->n);
     } else if (equality && class == NUMBER) {
         note_equal(s, text, number);
-    } else if (!equality && !s->noted_order) {
+    } else if (!equality && !s->noted_order && text->n > 0) { /* a window's RANGE compares with '' */
         struct al_str head =
             al_utf8_cut((struct al_str){text->z ? text->z : "", text->z ? (size_t)text->n : 0}, 40);
         s->noted_order = true;

@@ -43,13 +43,28 @@ static const struct {
     {SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, 0},
 };
 
+/* What a first query would fault in and build. Random numbers are drawn anew by each query's process. */
+static int warm(void)
+{
+    sqlite3 *db = NULL;
+    struct al_err err = {0};
+    static const char sql[] =
+        "WITH t(a, b) AS (VALUES (1, 'x'), (2, 'y')) SELECT b, sum(a) FROM t GROUP BY b ORDER BY 2";
+    int rc = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK && al_query_functions(db, &err) == 0)
+        rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    sqlite3_close(db);
+    sqlite3_randomness(0, NULL);
+    return rc == SQLITE_OK ? 0 : -1;
+}
+
 int al_query_prepare(void)
 {
     /* Before anything is allocated by SQLite. The soft limit makes it give back cached pages first. */
     if (sqlite3_initialize() != SQLITE_OK)
         return -1;
     (void)sqlite3_soft_heap_limit64(AL_QUERY_HEAP / 4 * 3);
-    return sqlite3_hard_heap_limit64(AL_QUERY_HEAP) < 0 ? -1 : 0;
+    return sqlite3_hard_heap_limit64(AL_QUERY_HEAP) < 0 ? -1 : warm();
 }
 
 static void state_free(void *p)

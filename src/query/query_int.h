@@ -69,6 +69,7 @@ struct al_query_state {
     struct al_tokens tokens;
     struct al_str sql;
     int64_t deadline_ns; /* of CLOCK_MONOTONIC; 0: none */
+    uint32_t timeout_ms;
     bool timed_out;
     struct al_column *columns; /* with a parsedAs or a scale; read when first asked for */
     size_t n_columns;

@@ -222,8 +222,12 @@ static void write_text(struct result *res)
     if (res->full)
         al_buf_addf(out, "; output shortened to %llu row%s", (unsigned long long)res->shown,
                     res->shown == 1 ? "" : "s");
-    for (size_t i = 0; i < r->s->n_notes; i++)
-        al_buf_addf(out, "; note: %s", r->s->notes[i]);
+    for (size_t i = 0; i < r->s->n_notes; i++) {
+        al_buf_clear(&res->cell);
+        al_utf8_clean(&res->cell, al_str_of(r->s->notes[i]));
+        al_buf_adds(out, "; note: ");
+        al_text_visible(out, al_buf_str(&res->cell), false);
+    }
     al_buf_addc(out, ']');
 }
 

@@ -46,12 +46,49 @@ static int run_rows(struct al_query_state *s, const struct al_query *q, sqlite3_
     int r =
         q->format == AL_QUERY_RESULT ? al_result_write(&rows, &rc, err) : al_stream_write(&rows, &rc, err);
     al_lies_watch(NULL);
-    /* A statement of few steps may end before it sees the interruption. */
-    if (s->met)
+    /* A statement of few steps may end before it sees the interruption; the data are asked again, for the
+     * message. */
+    if (s->met) {
+        (void)sqlite3_reset(stmt);
         return al_lies_fail(s, details, err);
+    }
     if (r < 0 && rc != SQLITE_OK)
         return al_errors_sqlite(s, rc, details, err);
     return r;
+}
+
+/* With several datasets SQLite takes the first that has the table, and says nothing. */
+static void note_unqualified(struct al_query_state *s)
+{
+    const struct al_tokens *t = &s->tokens;
+    for (size_t i = 1; s->n_schemas > 1 && i < t->n; i++) {
+        if (al_token_is(t, i + 1, ".") || !(al_token_is(t, i - 1, "FROM") || al_token_is(t, i - 1, "JOIN")))
+            continue;
+        for (size_t k = 0; k < s->guard.n_reads; k++) {
+            const struct al_read *r = &s->guard.reads[k];
+            if (al_token_names(t, i, r->table) && !al_token_is(t, i + 1, "(")) {
+                al_query_note(s, "%s without an alias is %s.%s", r->table, r->schema, r->table);
+                break;
+            }
+        }
+    }
+}
+
+/* What a dataset's own names brought into the error. */
+static void clean(struct al_err *err)
+{
+    autobuf struct al_buf valid = AL_BUF_INIT(8192), out = AL_BUF_INIT(16384);
+    if (!err)
+        return;
+    al_utf8_clean(&valid, al_str_of(err->msg));
+    al_text_visible(&out, al_buf_str(&valid), false);
+    snprintf(err->msg, sizeof err->msg, "%.*s", AL_FMT(al_utf8_cut(al_buf_str(&out), sizeof err->msg - 1)));
+    al_buf_clear(&valid);
+    al_buf_clear(&out);
+    al_utf8_clean(&valid, al_str_of(err->hint));
+    al_text_visible(&out, al_buf_str(&valid), false);
+    snprintf(err->hint, sizeof err->hint, "%.*s",
+             AL_FMT(al_utf8_cut(al_buf_str(&out), sizeof err->hint - 1)));
 }
 
 static int run(struct al_query_state *s, const struct al_query *q, struct al_query_out *out,
@@ -63,6 +100,8 @@ static int run(struct al_query_state *s, const struct al_query *q, struct al_que
     int r = al_params_bind(stmt, q->params_json, err);
     if (r == 0)
         r = al_lies_order(s, stmt, details, err);
+    if (r == 0)
+        note_unqualified(s);
     if (r == 0)
         r = run_rows(s, q, stmt, out, details, err);
     sqlite3_finalize(stmt);
@@ -79,10 +118,13 @@ int al_query_run(const struct al_query *q, struct al_query_out *out, struct al_b
     struct al_query_state *s = al_query_state_of(db);
     s->sql = q->sql.p ? q->sql : AL_STR("");
     s->deadline_ns = deadline;
+    s->timeout_ms = q->timeout_ms;
     if (s->sql.n <= AL_QUERY_MAX_SQL)
         al_tokens_read(&s->tokens, s->sql);
     int r = run(s, q, out, details, err);
     al_tokens_free(&s->tokens);
     sqlite3_close(db);
+    if (r < 0)
+        clean(err);
     return r;
 }
