@@ -1,5 +1,6 @@
 #include "db/fdvfs.h"
 
+#include "base/fdstat.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -104,7 +105,7 @@ static int main_truncate(sqlite3_file *file, sqlite3_int64 size)
 static int main_size(sqlite3_file *file, sqlite3_int64 *ret)
 {
     struct stat st;
-    if (fstat(((struct main_file *)file)->fd, &st) < 0)
+    if (al_fstat(((struct main_file *)file)->fd, &st) < 0)
         return SQLITE_IOERR_FSTAT;
     *ret = st.st_size;
     return SQLITE_OK;
@@ -373,7 +374,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
         struct main_file *f = (struct main_file *)file;
         struct stat st;
         int fd = name ? fd_of(name) : -1;
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        if (fd < 0 || al_fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
             return SQLITE_CANTOPEN;
         *f = (struct main_file){{&main_methods}, fd, (flags & SQLITE_OPEN_READONLY) != 0};
     } else if (flags & (SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_TRANSIENT_DB |

@@ -155,7 +155,14 @@ static int rules_query_zygote(scmp_filter_ctx c)
 
 static int rules_ingest(scmp_filter_ctx c)
 {
-    static const int calls[] = {SCMP_SYS(lseek), SCMP_SYS(sched_yield), SCMP_SYS(getrandom)};
+    static const int calls[] = {
+        SCMP_SYS(lseek),
+        SCMP_SYS(sched_yield),
+        SCMP_SYS(getrandom),
+        /* The first steps of a thread, which may come after those of the one that made it. */
+        SCMP_SYS(rseq),
+        SCMP_SYS(set_robust_list),
+    };
     int r = rules_query(c);
     return r < 0 ? r : allow(c, calls, COUNT(calls));
 }

@@ -1,6 +1,7 @@
 #include "table/icu.h"
 #include "table/readers.h"
 
+#include "base/fdstat.h"
 #include "base/ident.h"
 #include "base/mem.h"
 
@@ -90,7 +91,7 @@ static int read_book(int fd, const struct stat *before, const struct al_table_op
     uint64_t size = (uint64_t)before->st_size;
     if (hash_file(fd, size, sink, sha256, err) < 0 || al_xlsx_read(fd, size, opts, sink, err) < 0)
         return -1;
-    if (fstat(fd, &after) < 0)
+    if (al_fstat(fd, &after) < 0)
         return al_fail_errno(err, AL_INGEST_INVALID, errno, "the file cannot be read");
     return same_file(before, &after) ? 0 : fail_changed(err);
 }
@@ -151,7 +152,7 @@ int al_table_read(int fd, struct al_str name, const struct al_table_opts *opts,
     struct stat st;
     struct al_table_found found = {0};
     autobuf struct al_buf head = AL_BUF_INIT(2 * HEAD_MAX);
-    if (fstat(fd, &st) < 0)
+    if (al_fstat(fd, &st) < 0)
         return al_fail_errno(err, AL_INGEST_INVALID, errno, "the file cannot be read");
     if (!S_ISREG(st.st_mode))
         return al_fail(err, AL_INGEST_INVALID, "it is not a regular file");
