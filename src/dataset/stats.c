@@ -418,8 +418,12 @@ static void add_number(struct al_stats *s, struct al_column *c, double d, bool i
     c->pending_number = d;
     c->pending_integer = integer;
     c->pending = 1;
-    if (!c->dense.cells)
+    const struct al_dense *t = &c->dense;
+    double at = d * al_pow10[t->e] - (double)t->lo;
+    if (!t->cells)
         al_distinct_prefetch(&c->number, &c->key);
+    else if (at >= 0 && at < t->size)
+        __builtin_prefetch(t->cells + (size_t)at, 1);
 }
 
 static inline bool same_text(const struct al_column *c, struct al_str t)
