@@ -32,7 +32,8 @@ static enum looks looks_like(struct al_str s)
         slashes += c == '/';
         high += c >= 0x80;
     }
-    if (!digits || s.n > 40)
+    bool starts = (s.p[0] >= 'a' && s.p[0] <= 'z') || (s.p[0] >= 'A' && s.p[0] <= 'Z');
+    if (!digits || s.n > 40 || starts) /* Q1 is a name */
         return WORD;
     if (dashes == 2 || colons || slashes == 2)
         return letters <= 1 && digits >= 3 ? DATE : WORD; /* the T of ISO 8601 */

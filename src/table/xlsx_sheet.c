@@ -27,7 +27,7 @@ struct cell {
     unsigned column; /* from 1 */
     char type[12];
     uint32_t style;
-    bool formula, valued; /* <f> and <v> were there */
+    bool formula; /* <f> was there */
 };
 
 void al_xlsx_batch_clear(struct al_xlsx_batch *b)
@@ -318,7 +318,7 @@ static int end_cell(struct al_xlsx_reader *r, struct al_xlsx_batch *b, const str
     if (al_buf_failed(&r->tmp))
         return al_fail(err, AL_INGEST_LIMIT, "sheet \"%.100s\", row %llu: a cell of more than 1 MiB",
                        r->sheet->name, (unsigned long long)r->row);
-    if (strcmp(c->type, "inlineStr") == 0 && r->tmp.n && !c->valued)
+    if (strcmp(c->type, "inlineStr") == 0)
         return put_string(r, b, c, &r->tmp, err);
     if (c->formula && !r->tmp.n && strcmp(c->type, "str") != 0)
         note(r, AL_NOTE_NO_CACHED_VALUE, "formulas that were never computed are empty");
@@ -333,6 +333,7 @@ static int read_cell(struct al_xlsx_reader *r, struct al_xlsx_batch *b, struct a
     if (cell_attributes(r, &c, err) < 0)
         return -1;
     unsigned depth = x->depth;
+    bool inlined = false;
     al_buf_clear(&r->tmp);
     for (;;) {
         if (al_xml_next(x, err) < 0)
@@ -342,12 +343,13 @@ static int read_cell(struct al_xlsx_reader *r, struct al_xlsx_batch *b, struct a
         if (x->kind != AL_XML_OPEN)
             continue;
         int s = 0;
-        if (al_str_is(x->name, "v")) {
-            al_buf_clear(&r->tmp); /* a <v> beside an <is> counts */
-            c.valued = true;
-            s = al_xml_content(x, &r->tmp, err);
-        } else if (al_str_is(x->name, "is") && !c.valued) {
+        if (al_str_is(x->name, "is")) {
+            al_buf_clear(&r->tmp);
+            inlined = strcmp(c.type, "inlineStr") == 0;
             s = inline_string(r, err);
+        } else if (al_str_is(x->name, "v") && !inlined) {
+            al_buf_clear(&r->tmp); /* of <v> and <is> the one that the type asks for counts */
+            s = al_xml_content(x, &r->tmp, err);
         } else {
             c.formula = c.formula || al_str_is(x->name, "f");
             s = al_xml_skip(x, err);
