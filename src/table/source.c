@@ -2,7 +2,6 @@
 
 #include "base/fdstat.h"
 #include "base/ident.h"
-#include "base/fdstat.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -337,7 +336,7 @@ int al_source_open(int fd, bool gzip, const struct al_table_opts *opts, const st
     s->sha = al_sha256_new();
     al_buf_init(&s->out, 4 * PIECE + 64);
     int r = 0;
-    if (al_al_fstat(fd, &s->opened) < 0)
+    if (al_fstat(fd, &s->opened) < 0)
         r = al_fail_errno(err, AL_INGEST_INVALID, errno, "cannot read the file");
     else if (s->max_bytes && (uint64_t)s->opened.st_size > s->max_bytes)
         r = limit_failed(err, false, s->max_bytes);
@@ -479,7 +478,7 @@ int al_source_sha256(struct al_source *s, char ret[65], struct al_err *err)
         s->at = s->n = 0;
     }
     struct stat now;
-    if (al_al_fstat(s->fd, &now) < 0)
+    if (al_fstat(s->fd, &now) < 0)
         return al_fail_errno(err, AL_INGEST_INVALID, errno, "cannot read the file");
     if (now.st_ino != s->opened.st_ino || now.st_size != s->opened.st_size ||
         (uint64_t)now.st_size != s->file_bytes || now.st_mtim.tv_sec != s->opened.st_mtim.tv_sec ||
