@@ -62,6 +62,18 @@ $0 == "    cmp = sqlite3MemCompare(pBest, pArg, pColl);" {
     n[9]++
     print "    AL_COMPARED(sqlite3_context_db_handle(context), AL_SQLITE_MINMAX, pBest, pArg);"
 }
+# x IN (…) collects its NULLs with & over whatever it compares: nobody reads the bits.
+$0 == "  iA = sqlite3VdbeIntValue(pIn2);" {
+    n[16]++
+    print "  const struct al_sqlite_hooks *al_were = al_sqlite_hooks;"
+    print "  if( al_were && pOp->opcode==OP_BitAnd && (pOp->p1==pOp->p2 || pOp->p1==pOp->p3) ) al_sqlite_hooks = 0;"
+}
+$0 == "  iB = sqlite3VdbeIntValue(pIn1);" {
+    n[17]++
+    print
+    print "  if( al_were ) al_sqlite_hooks = al_were;"
+    next
+}
 # The comparisons' numbers are those of sqlite-hooks.h.
 $0 ~ /^#define OP_Ne  / { first = $3; n[10]++ }
 $0 ~ /^#define OP_Eq  / { n[11] += $3 == first + 1 }
@@ -71,7 +83,7 @@ $0 ~ /^#define OP_Lt  / { n[14] += $3 == first + 4 }
 $0 ~ /^#define OP_Ge  / { n[15] += $3 == first + 5 }
 { print }
 END {
-    for (i = 1; i <= 15; i++)
+    for (i = 1; i <= 17; i++)
         if (n[i] != 1) {
             print "hook-sqlite.awk: place " i " was found " n[i] + 0 " times" > "/dev/stderr"
             exit 1

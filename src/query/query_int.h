@@ -141,7 +141,7 @@ struct al_rows {
 /* Steps through the statement. 0, or -1: *rc is SQLite's code when that is why, else SQLITE_OK and err is
  * set. */
 int al_result_write(struct al_rows *r, int *rc, struct al_err *err) AL_MUST_CHECK;
-int al_stream_write(struct al_rows *r, int *rc, struct al_err *err) AL_MUST_CHECK;
+int al_rows_stream(struct al_rows *r, int *rc, struct al_err *err) AL_MUST_CHECK;
 /* Text that is no valid UTF-8, cleaned; a view of the cell or of tmp. */
 struct al_str al_cell_text(sqlite3_stmt *stmt, int i, struct al_buf *tmp);
 void al_cell_real(double d, struct al_buf *out); /* shortest text that reads back */

@@ -44,7 +44,7 @@ static int run_rows(struct al_query_state *s, const struct al_query *q, sqlite3_
     int rc = SQLITE_OK;
     al_lies_watch(s);
     int r =
-        q->format == AL_QUERY_RESULT ? al_result_write(&rows, &rc, err) : al_stream_write(&rows, &rc, err);
+        q->format == AL_QUERY_RESULT ? al_result_write(&rows, &rc, err) : al_rows_stream(&rows, &rc, err);
     al_lies_watch(NULL);
     /* A statement of few steps may end before it sees the interruption; the data are asked again, for the
      * message. */

@@ -271,7 +271,7 @@ static int step_all(struct stream *t)
     return rc == SQLITE_DONE || rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
-int al_stream_write(struct al_rows *r, int *rc, struct al_err *err)
+int al_rows_stream(struct al_rows *r, int *rc, struct al_err *err)
 {
     struct stream t = {.r = r, .n_columns = sqlite3_column_count(r->stmt)};
     /* A cell has at most 16 MiB, and an invalid byte becomes three. */
