@@ -303,8 +303,10 @@ struct al_engine *al_core_engine(struct al_core *core)
 
 struct al_data *al_core_data(struct al_core *core)
 {
-    if (!core->data)
+    if (!core->data) {
         core->data = al_data_new(core->loop);
+        al_data_set_spill_dir(core->data, al_store_dir(core->store));
+    }
     return core->data;
 }
 
