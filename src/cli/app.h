@@ -42,7 +42,7 @@ struct al_app {
     void *on_signal_ud;
     struct al_ask_state *asking; /* see call.c */
     bool progress_shown;         /* a progress line stands on the terminal */
-    uint64_t progress_ms;
+    uint64_t progress_ms, progress_began_ms;
 };
 
 void al_app_init(struct al_app *app);

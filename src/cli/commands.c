@@ -451,7 +451,7 @@ const struct al_command al_command_table[] = {
                    "runs, sessions, datasets, state, scratchpads and trust of this folder"}),
      .run = al_cmd_purge},
     {.name = "doctor",
-     .usage = "[--require js]",
+     .usage = "[--require js,data]",
      .summary = "check this machine and this installation",
      .flags = FLAGS(AL_FLAG_REQUIRE),
      .examples = EXAMPLES({"alisio doctor", "one line a check"},

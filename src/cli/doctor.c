@@ -4,6 +4,7 @@
 #include "cli/mcp_common.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/lock.h"
 #include "os/path.h"
 #include "sandbox/landlock.h"
@@ -194,17 +195,45 @@ static void check_engine(struct al_doctor *d, bool required)
         d->reply->err.code = AL_ENGINE_UNAVAILABLE;
 }
 
-static int read_require(struct al_app *app, bool *ret_js, struct al_err *err)
+static void check_data(struct al_doctor *d, bool required)
+{
+    struct al_err err = {0};
+    struct al_app *app = d->app;
+    int64_t n = 0, bytes = 0;
+    if (!app->core) {
+        al_doctor_say(d, AL_MARK_BAD, "data", "not tried: workspace, config or state is not in order");
+        if (required)
+            al_fail(&d->reply->err, AL_ENGINE_UNAVAILABLE, "the data engine could not be tried");
+    } else if (!required && !al_config_bool(app->config, AL_OPT_ANALYSIS_ENABLED)) {
+        al_doctor_say(d, AL_MARK_OK, "data", "off (analysis.enabled)");
+    } else if (al_data_self_test(al_core_data(app->core), app->loop, &err) < 0 ||
+               al_store_dataset_usage(app->store, NULL, &n, &bytes, &err) < 0) {
+        al_doctor_say(d, AL_MARK_BAD, "data", "self-test failed: %s", err.msg);
+        if (required)
+            d->reply->err = err;
+    } else {
+        autobuf struct al_buf size = AL_BUF_INIT(64);
+        al_text_bytes(&size, (uint64_t)bytes);
+        al_doctor_say(d, AL_MARK_OK, "data", "self-test passed; %lld datasets, %.*s", (long long)n,
+                      AL_FMT(al_buf_str(&size)));
+    }
+    if (required && d->reply->err.code != AL_OK)
+        d->reply->err.code = AL_ENGINE_UNAVAILABLE;
+}
+
+static int read_require(struct al_app *app, bool *ret_js, bool *ret_data, struct al_err *err)
 {
     const char *p = app->args.value[AL_FLAG_REQUIRE];
     while (p && *p) {
         struct al_str word = {p, strcspn(p, ",")};
-        if (!al_str_is(word, "js")) {
+        bool js = al_str_is(word, "js"), data = al_str_is(word, "data");
+        if (!js && !data) {
             al_fail(err, AL_INVALID_INPUT, "--require does not know \"%.*s\"",
                     (int)(word.n > 40 ? 40 : word.n), word.p);
-            return al_hint(err, "--require js");
+            return al_hint(err, "--require js, --require data, --require js,data");
         }
-        *ret_js = true;
+        *ret_js |= js;
+        *ret_data |= data;
         p += word.n + (p[word.n] == ',');
     }
     return 0;
@@ -213,8 +242,8 @@ static int read_require(struct al_app *app, bool *ret_js, struct al_err *err)
 int al_cmd_doctor(struct al_app *app, struct al_reply *reply)
 {
     struct al_doctor d = {.app = app, .reply = reply};
-    bool js = false;
-    if (read_require(app, &js, &reply->err) < 0)
+    bool js = false, data = false;
+    if (read_require(app, &js, &data, &reply->err) < 0)
         return -1;
     al_jw_init(&d.w, &reply->structured);
     al_jw_obj(&d.w);
@@ -229,6 +258,7 @@ int al_cmd_doctor(struct al_app *app, struct al_reply *reply)
     check_workspace(&d);
     al_doctor_programs(&d);
     check_engine(&d, js);
+    check_data(&d, data);
     al_jw_end(&d.w);
     al_jw_kint(&d.w, "ok", d.n[AL_MARK_OK]);
     al_jw_kint(&d.w, "warn", d.n[AL_MARK_WARN]);

@@ -55,6 +55,8 @@ static void limits_part(struct al_app *app, struct al_reply *reply, struct al_jw
         AL_OPT_FORGE_JAVASCRIPT_MEMORY_BYTES,     AL_OPT_FORGE_JAVASCRIPT_STACK_BYTES,
         AL_OPT_FORGE_JAVASCRIPT_MAX_TOOL_CALLS,   AL_OPT_FORGE_JAVASCRIPT_MAX_CONCURRENCY,
         AL_OPT_FORGE_JAVASCRIPT_MAX_OUTPUT_CHARS, AL_OPT_FORGE_STATE_MAX_TOTAL_BYTES,
+        AL_OPT_ANALYSIS_DATA_MAX_UPLOAD_BYTES,    AL_OPT_ANALYSIS_DATA_MAX_ROWS,
+        AL_OPT_ANALYSIS_DATA_QUERY_TIMEOUT_MS,
     };
     static const char *const heads[] = {"LIMIT", "VALUE", "FROM", NULL};
     autotable struct al_table t;
@@ -115,6 +117,53 @@ static void scratch_part(struct al_app *app, struct al_reply *reply, struct al_j
     al_jw_end(w);
 }
 
+static void data_part(struct al_app *app, struct al_reply *reply, struct al_jw *w)
+{
+    bool on = al_config_bool(app->config, AL_OPT_ANALYSIS_ENABLED);
+    int64_t n = 0, bytes = 0, max = al_config_int(app->config, AL_OPT_STORAGE_MAX_BYTES);
+    struct al_err err = {0};
+    struct al_buf *out = &reply->text;
+    al_buf_addf(
+        out, "%-10s %s", "data",
+        on ? "on (data_inspect, data_query), each file and each query in a sealed process of its own\n"
+           : "off (analysis.enabled)\n");
+    al_jw_key(w, "data");
+    al_jw_obj(w);
+    al_jw_kbool(w, "enabled", on);
+    al_jw_kstrz(w, "isolation", "process");
+    if (al_store_dataset_usage(al_core_store(app->core), NULL, &n, &bytes, &err) == 0) {
+        al_buf_addf(out, "%-10s %lld, ", "datasets", (long long)n);
+        al_text_bytes(out, (uint64_t)bytes);
+        al_buf_adds(out, " of ");
+        al_text_bytes(out, (uint64_t)max);
+        al_buf_adds(out, " (all workspaces)\n");
+        al_jw_kint(w, "datasets", n);
+        al_jw_kint(w, "bytes", bytes);
+        al_jw_kint(w, "maxBytes", max);
+    } else {
+        al_buf_addf(out, "%-10s %s\n", "datasets", err.msg);
+    }
+    al_jw_end(w);
+}
+
+static int probe_data(struct al_app *app, struct al_reply *reply, struct al_jw *w)
+{
+    if (!al_config_bool(app->config, AL_OPT_ANALYSIS_ENABLED))
+        return 0;
+    int r = al_data_self_test(al_core_data(app->core), app->loop, &reply->err);
+    bool ok = r == 0;
+    al_buf_addf(&reply->text, "%-10s %s%s%s\n", "data test", al_style_on(app->color, ok ? AL_GOOD : AL_BAD),
+                ok ? "passed: a known file, a known query, an endless one, a refused system call" : "failed",
+                al_style_off(app->color, ok ? AL_GOOD : AL_BAD));
+    al_jw_key(w, "dataProbe");
+    al_jw_obj(w);
+    al_jw_kbool(w, "passed", ok);
+    if (!ok)
+        al_jw_kstrz(w, "message", reply->err.msg);
+    al_jw_end(w);
+    return r;
+}
+
 /* The self-test is the answer to "does it work here": when it fails, so does the command. */
 static int probe_part(struct al_app *app, struct al_reply *reply, struct al_jw *w)
 {
@@ -144,6 +193,7 @@ int al_cmd_forge_status(struct al_app *app, struct al_reply *reply)
     engine_part(app, reply, &w);
     limits_part(app, reply, &w);
     scratch_part(app, reply, &w);
+    data_part(app, reply, &w);
     al_buf_addf(&reply->text, "%-10s %s\n", "guides", guides ? "on (forge_guide)" : "off");
     al_jw_kbool(&w, "guides", guides);
     al_buf_addf(&reply->text, "%-10s ", "mcp");
@@ -151,6 +201,8 @@ int al_cmd_forge_status(struct al_app *app, struct al_reply *reply)
     al_buf_addc(&reply->text, '\n');
     if (r == 0 && al_args_has(&app->args, AL_FLAG_PROBE))
         r = probe_part(app, reply, &w);
+    if (r == 0 && al_args_has(&app->args, AL_FLAG_PROBE))
+        r = probe_data(app, reply, &w);
     al_jw_end(&w);
     return r;
 }

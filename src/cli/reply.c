@@ -221,15 +221,37 @@ static void progress_bar(struct al_buf *out, double share)
     al_buf_adds(out, "] ");
 }
 
+/* "45 %  1,234,567 rows, 85.0 MB/s, 3 s left" */
+static void progress_rows(struct al_app *app, struct al_buf *line, double completed, double total,
+                          double rows)
+{
+    uint64_t ms = al_mono_ms() - app->progress_began_ms;
+    al_buf_addf(line, "%.0f %%  %.0f rows", total > 0 ? 100 * completed / total : 0, rows);
+    if (ms < 500 || completed <= 0)
+        return;
+    double rate = completed / (double)ms; /* bytes in a millisecond */
+    al_buf_adds(line, ", ");
+    al_text_bytes(line, (uint64_t)(rate * 1000));
+    al_buf_adds(line, "/s, ");
+    al_text_duration(line, (uint64_t)(total > completed ? (total - completed) / rate : 0));
+    al_buf_adds(line, " left");
+}
+
 static void progress_line(struct al_app *app, const struct al_json *v)
 {
     autobuf struct al_buf line = AL_BUF_INIT(4096);
-    double completed, total;
+    double completed, total, rows;
     const struct al_json *c = al_json_get(v, "completed"), *t = al_json_get(v, "total");
     al_buf_adds(&line, "\r\x1b[K");
     if (al_json_double(c, &completed)) {
         if (al_json_double(t, &total) && total > 0) {
             progress_bar(&line, completed / total);
+            if (al_json_double(al_json_get(v, "rows"), &rows)) {
+                progress_rows(app, &line, completed, total, rows);
+                write_err(al_buf_str(&line));
+                app->progress_shown = true;
+                return;
+            }
             al_buf_addf(&line, "%.15g/%.15g ", completed, total);
         } else {
             al_buf_addf(&line, "%.15g ", completed);
@@ -248,6 +270,8 @@ void al_app_progress(struct al_app *app, struct al_str json)
     if (app->progress_ms && now - app->progress_ms < PROGRESS_EVERY_MS)
         return;
     app->progress_ms = now;
+    if (!app->progress_began_ms)
+        app->progress_began_ms = now;
     autoarena struct al_arena arena = AL_ARENA_INIT(256 << 10);
     const struct al_json *v;
     struct al_err err;
@@ -267,6 +291,7 @@ void al_app_progress(struct al_app *app, struct al_str json)
 
 void al_app_progress_end(struct al_app *app)
 {
+    app->progress_began_ms = 0;
     if (!app->progress_shown)
         return;
     app->progress_shown = false;

@@ -115,13 +115,14 @@ const struct al_tool al_tool_forge_guide = {
         "A short guide, made from the live state, to read before writing a non-trivial script. "
         "Topics: overview, js_run "
         "(the script API, with examples), tools (what a script may call now; with query, the signatures that "
-        "fit best), limits, errors "
+        "fit best), data (data files and SQL over them), limits, errors "
         "(each code and its cure), last (the last run of this session). Each guide ends with an "
         "etag: send it back to "
         "learn cheaply that nothing has changed.",
     .input_schema =
         "{\"type\":\"object\",\"properties\":{"
-        "\"topic\":{\"type\":\"string\",\"enum\":[\"overview\",\"js_run\",\"tools\",\"limits\",\"errors\","
+        "\"topic\":{\"type\":\"string\",\"enum\":[\"overview\",\"js_run\",\"tools\",\"data\",\"limits\","
+        "\"errors\","
         "\"last\"]},"
         "\"etag\":{\"type\":\"string\",\"maxLength\":100,\"description\":\"The etag of an earlier answer.\"},"
         "\"query\":{\"type\":\"string\",\"maxLength\":400,\"description\":\"For tools: what the tool should "

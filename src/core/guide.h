@@ -29,6 +29,8 @@ void guide_topic_names(const struct al_core *core, struct al_buf *out);
 void guide_add_examples(struct al_core *core, const char *topic, struct al_buf *out);
 /* What a script may call: in full what fits the query, without one in brief. In guide_tools.c. */
 void guide_write_tools(struct al_core *core, struct al_str query, struct al_buf *out);
+/* Data files and SQL, in guide_data.c. */
+void guide_write_data(struct al_core *core, struct al_str query, struct al_buf *out);
 /* The last run of this session, in guide_last.c. */
 void guide_write_last(struct al_core *core, struct al_str query, struct al_buf *out);
 

@@ -44,6 +44,16 @@ const struct guide_example guide_examples[] = {
      "state.runs = (state.runs ?? 0) + 1;\n"
      "return { run: state.runs, input };",
      {NULL}},
+    {"data",
+     "A file, a question, figures",
+     "await tools.write_file({ path: \"scratch:sales.csv\", content: "
+     "\"region,amount\\nNorth,3\\nSouth,4.5\\nNorth,5\\n\" "
+     "});\n"
+     "const { datasetId, sheets } = await tools.data_inspect({ path: \"scratch:sales.csv\" });\n"
+     "const sql = \"SELECT region, sum(amount) AS total FROM data GROUP BY region ORDER BY total DESC\";\n"
+     "const { rows } = await tools.data_query({ datasetId, sql });\n"
+     "return { columns: sheets[0].columns.map(c => c.name), rows };",
+     {"write_file", "data_inspect", "data_query"}},
     {"tools",
      "The same from within a script",
      "return tools.list().filter(t => t.callable).map(t => t.name + \" (\" + t.effect + \")\");",

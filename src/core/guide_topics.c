@@ -87,6 +87,11 @@ static void write_js_run(struct al_core *core, struct al_str query, struct al_bu
     al_buf_adds(out, "Calls run at once; those with effects go one after the other, in order. Await all that "
                      "you start.\n");
     write_approvals(core, out);
+    if (al_core_tool(core, AL_STR("data_query")))
+        al_buf_adds(
+            out,
+            "Data files: tools.data_inspect({path}), then tools.data_query({datasetId, sql}): let SQL do the "
+            "counting (topic data).\n");
     if (al_core_scratch(core))
         al_buf_adds(
             out, "Long scripts: keep them in the scratchpad and pass codePath, as "
@@ -172,6 +177,7 @@ const struct guide_topic guide_topics[] = {
     {"js_run", "the script API, with examples", "js_run", write_js_run},
     {"tools", "what a script may call now; with query, the signatures that fit best", NULL,
      guide_write_tools},
+    {"data", "data files and SQL over them: data_inspect, data_query", "data_query", guide_write_data},
     {"limits", "limits in force", NULL, write_limits},
     {"errors", "each error code and its cure", NULL, write_errors},
     {"last", "the last run of this session", NULL, guide_write_last},

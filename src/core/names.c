@@ -40,7 +40,7 @@ struct pattern {
     bool lifts;
 };
 
-struct al_names {
+struct al_name_rules {
     struct pattern *list;
     size_t n;
 };
@@ -49,7 +49,7 @@ struct al_names {
  * ASCII, and the two letters beyond it that file systems which ignore case take for ASCII ones: U+017F (long
  * s) and U+212A (the Kelvin sign). Never longer than the input. Length of out.
  */
-size_t al_names_fold(const char *s, size_t n, char *out)
+size_t al_name_rules_fold(const char *s, size_t n, char *out)
 {
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
@@ -66,7 +66,7 @@ size_t al_names_fold(const char *s, size_t n, char *out)
     return k;
 }
 
-static void add(struct al_names *names, const char *text)
+static void add(struct al_name_rules *names, const char *text)
 {
     bool lifts = *text == '!';
     text += lifts;
@@ -78,7 +78,7 @@ static void add(struct al_names *names, const char *text)
     if (n == 0 || n > PATH_MAX)
         return;
     struct pattern p = {.text = al_xmalloc(n + 1), .n_parts = 1, .lifts = lifts};
-    p.n = al_names_fold(text, n, p.text);
+    p.n = al_name_rules_fold(text, n, p.text);
     p.text[p.n] = 0;
     for (char *s = p.text; *s; s++) {
         if (*s != '/')
@@ -90,9 +90,9 @@ static void add(struct al_names *names, const char *text)
     names->list[names->n++] = p;
 }
 
-static struct al_names *make(const char *const *ours, const char *const *user)
+static struct al_name_rules *make(const char *const *ours, const char *const *user)
 {
-    struct al_names *names = al_xcalloc(1, sizeof(*names));
+    struct al_name_rules *names = al_xcalloc(1, sizeof(*names));
     for (; *ours; ours++)
         add(names, *ours);
     for (; user && *user; user++)
@@ -100,17 +100,17 @@ static struct al_names *make(const char *const *ours, const char *const *user)
     return names;
 }
 
-struct al_names *al_names_protected(const char *const *user)
+struct al_name_rules *al_name_rules_protected(const char *const *user)
 {
     return make(protected_names, user);
 }
 
-struct al_names *al_names_secret(const char *const *user)
+struct al_name_rules *al_name_rules_secret(const char *const *user)
 {
     return make(secret_names, user);
 }
 
-void al_names_free(struct al_names *names)
+void al_name_rules_free(struct al_name_rules *names)
 {
     if (!names)
         return;
@@ -168,7 +168,7 @@ static bool matches_at(const struct pattern *p, const char *path, size_t end)
     return true;
 }
 
-static bool ends_in_match(const struct al_names *names, const char *path, size_t end)
+static bool ends_in_match(const struct al_name_rules *names, const char *path, size_t end)
 {
     for (size_t i = names->n; i > 0; i--)
         if (matches_at(&names->list[i - 1], path, end))
@@ -176,11 +176,11 @@ static bool ends_in_match(const struct al_names *names, const char *path, size_t
     return false;
 }
 
-bool al_names_match(const struct al_names *names, const char *path)
+bool al_name_rules_match(const struct al_name_rules *names, const char *path)
 {
     size_t n = strlen(path);
     autofree char *folded = al_xmalloc(n + 1);
-    n = al_names_fold(path, n, folded);
+    n = al_name_rules_fold(path, n, folded);
     folded[n] = 0;
     for (size_t end = 1; end <= n; end++)
         if ((end == n || folded[end] == '/') && folded[end - 1] != '/' && ends_in_match(names, folded, end))

@@ -5,16 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct al_names; /* a list of patterns; the last one that matches decides */
+struct al_name_rules; /* a list of patterns; the last one that matches decides */
 
 /* Our own list, then the user's: "name" adds, "!name" lifts; "a/b" are consecutive parts of a path, and
  * "**" any number of parts, also none. user may be NULL. */
-struct al_names *al_names_protected(const char *const *user);
-struct al_names *al_names_secret(const char *const *user);
-void al_names_free(struct al_names *n);
+struct al_name_rules *al_name_rules_protected(const char *const *user);
+struct al_name_rules *al_name_rules_secret(const char *const *user);
+void al_name_rules_free(struct al_name_rules *n);
 /* Whether any part of a normalized path matches, in any case: a folder may ignore case. */
-bool al_names_match(const struct al_names *n, const char *path);
+bool al_name_rules_match(const struct al_name_rules *n, const char *path);
 /* The name as a folder that ignores case may take it: out has room for n bytes. Length of out. */
-size_t al_names_fold(const char *s, size_t n, char *out);
+size_t al_name_rules_fold(const char *s, size_t n, char *out);
 
 #endif

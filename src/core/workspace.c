@@ -33,7 +33,7 @@ struct al_workspace {
     int scratch_fd;
     int (*scratch_source)(void *ud, struct al_err *err);
     void *scratch_ud;
-    struct al_names *secret, *protect;
+    struct al_name_rules *secret, *protect;
 };
 
 /* --- opening --- */
@@ -166,8 +166,8 @@ int al_workspace_open(const struct al_workspace_opts *o, struct al_workspace **r
 {
     struct al_workspace *w = al_xcalloc(1, sizeof(*w));
     w->main.fd = w->scratch_fd = w->slash_fd = -1;
-    w->secret = al_names_secret(o->secret);
-    w->protect = al_names_protected(o->protect);
+    w->secret = al_name_rules_secret(o->secret);
+    w->protect = al_name_rules_protected(o->protect);
     w->pads = o->scratchpads ? real_or_future(o->scratchpads) : NULL;
     int r = open_root(o->cwd, &w->main, err);
     if (r == 0) {
@@ -209,8 +209,8 @@ void al_workspace_free(struct al_workspace *w)
     free(w->refusal);
     free(w->pads);
     al_close(&w->slash_fd);
-    al_names_free(w->secret);
-    al_names_free(w->protect);
+    al_name_rules_free(w->secret);
+    al_name_rules_free(w->protect);
     free(w);
 }
 
@@ -249,12 +249,12 @@ bool al_workspace_refused(const struct al_workspace *w, struct al_err *err)
 
 bool al_workspace_is_secret(const struct al_workspace *w, const char *rel)
 {
-    return al_names_match(w->secret, rel);
+    return al_name_rules_match(w->secret, rel);
 }
 
 bool al_workspace_is_protected(const struct al_workspace *w, const char *rel)
 {
-    return al_names_match(w->protect, rel);
+    return al_name_rules_match(w->protect, rel);
 }
 
 static int check_names(const struct al_workspace *w, const char *rel, const char *shown, enum al_want want,

@@ -40,7 +40,7 @@ static unsigned part_of(const char *name, size_t n)
     char folded[NAME_MAX + 1];
     if (n > NAME_MAX)
         return 0;
-    struct al_str s = {folded, al_names_fold(name, n, folded)};
+    struct al_str s = {folded, al_name_rules_fold(name, n, folded)};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (al_str_is(s, parts[i].name))
             return parts[i].part;

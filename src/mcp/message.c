@@ -50,7 +50,9 @@ static const char instructions[] =
     "only what "
     "matters. Before you call tools that you do not know, ask forge_guide {topic: \"tools\", query: \"what "
     "they should "
-    "do\"} for their signatures; {topic: \"js_run\"} has more on scripts, with examples.";
+    "do\"} for their signatures; {topic: \"js_run\"} has more on scripts, with examples. Files of data (CSV, "
+    "TSV, JSON, JSON Lines, XLSX): data_inspect, "
+    "then data_query with SQL, from a script, too.";
 
 static const struct al_str nothing = {"", 0};
 

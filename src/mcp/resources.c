@@ -1,7 +1,9 @@
-/* Our resources: run://<executionId>, the whole record of a run of this workspace. */
+/* Our resources: run://<executionId>, the whole record of a run of this workspace, and dataset://<datasetId>,
+ * the description of a dataset. */
 #include "mcp/mcp_int.h"
 
 #include "base/ident.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -9,6 +11,7 @@
 #define PAGE 50u
 #define MAX_RECORD (8u << 20)
 #define SCHEME "run://"
+#define DATASET_SCHEME "dataset://"
 
 static const struct al_str nothing = {"", 0};
 
@@ -50,13 +53,46 @@ static bool on_run(void *ud, const struct al_run *run)
         page->more = true;
         return false;
     }
-    if (page->n++)
+    if (page->out->n)
         al_buf_addc(page->out, ',');
+    page->n++;
     struct al_jw w;
     al_jw_init(&w, page->out);
     put_run(&w, run);
     snprintf(page->last, sizeof page->last, "%s", run->id);
     return true;
+}
+
+static bool on_dataset(void *ud, const struct al_dataset_row *d)
+{
+    struct page *page = ud;
+    char uri[sizeof DATASET_SCHEME + AL_ID_MAX], at[AL_TIME_MAX];
+    autobuf struct al_buf title = AL_BUF_INIT(4096), line = AL_BUF_INIT(512);
+    struct al_jw w;
+    snprintf(uri, sizeof uri, DATASET_SCHEME "%s", d->id);
+    al_time_iso(at, d->created_ms);
+    al_text_visible(&title, al_utf8_head(al_str_of(d->name), 80), false);
+    al_buf_addf(&line, "dataset, %s, %lld rows, %s", d->format, (long long)d->n_rows, at);
+    if (page->out->n)
+        al_buf_addc(page->out, ',');
+    al_jw_init(&w, page->out);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "uri", uri);
+    al_jw_kstrz(&w, "name", d->id);
+    al_jw_kstr(&w, "title", al_buf_str(&title));
+    al_jw_kstr(&w, "description", al_buf_str(&line));
+    al_jw_kstrz(&w, "mimeType", "application/json");
+    al_jw_end(&w);
+    return true;
+}
+
+/* The newest datasets stand before the first page of runs. */
+static int read_datasets(struct al_mcp *m, struct page *page, struct al_err *err)
+{
+    struct al_dataset_filter filter = {.session = al_core_session(m->core)->id, .limit = (int)PAGE};
+    if (page->after[0])
+        return 0;
+    return al_store_dataset_each(al_core_store(m->core), &filter, on_dataset, page, err);
 }
 
 static int read_page(struct al_mcp *m, struct page *page, struct al_err *err)
@@ -83,7 +119,7 @@ void al_mcp_resources_list(struct al_mcp_request *r, const struct al_json *param
         }
         snprintf(page.after, sizeof page.after, "%.*s", AL_FMT(cursor->str));
     }
-    if (!(cursor && m->relay) && read_page(m, &page, &err) < 0) {
+    if (!(cursor && m->relay) && (read_datasets(m, &page, &err) < 0 || read_page(m, &page, &err) < 0)) {
         al_mcp_fail(r, AL_RPC_INTERNAL_ERROR, nothing, "%s: %s", al_code_name(err.code), err.msg);
         return;
     }
@@ -100,7 +136,11 @@ void al_mcp_resources_templates(struct al_mcp_request *r, const struct al_json *
     static const struct al_str ours =
         AL_S("{\"uriTemplate\":\"run://{executionId}\",\"name\":\"run\",\"title\":\"A "
              "run\",\"description\":\"The whole "
-             "record of a js_run: value, text, calls, limits, error.\",\"mimeType\":\"application/json\"}");
+             "record of a js_run: value, text, calls, limits, error.\",\"mimeType\":\"application/json\"},"
+             "{\"uriTemplate\":\"dataset://{datasetId}\",\"name\":\"dataset\",\"title\":\"A "
+             "dataset\",\"description\":"
+             "\"What data_inspect says of it: sheets, columns, statistics, "
+             "notes.\",\"mimeType\":\"application/json\"}");
     struct al_mcp *m = r->peer->mcp;
     autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
     if (m->relay) {
@@ -160,14 +200,10 @@ static void put_unfinished(const struct al_run *run, struct al_buf *out)
     al_jw_end(&w);
 }
 
-static void answer_run(struct al_mcp_request *r, struct al_str uri, const struct al_run *run)
+static void answer_contents(struct al_mcp_request *r, struct al_str uri, struct al_str json)
 {
-    autobuf struct al_buf record = AL_BUF_INIT(MAX_RECORD), out = AL_BUF_INIT(2 * (size_t)AL_MCP_MAX_MESSAGE);
+    autobuf struct al_buf out = AL_BUF_INIT(2 * (size_t)AL_MCP_MAX_MESSAGE);
     struct al_jw w;
-    if (run->record)
-        al_mcp_bound_json(al_str_of(run->record), MAX_RECORD, &record);
-    if (!record.n)
-        put_unfinished(run, &record);
     al_jw_init(&w, &out);
     al_jw_obj(&w);
     al_jw_key(&w, "contents");
@@ -175,12 +211,75 @@ static void answer_run(struct al_mcp_request *r, struct al_str uri, const struct
     al_jw_obj(&w);
     al_jw_kstr(&w, "uri", uri);
     al_jw_kstrz(&w, "mimeType", "application/json");
-    al_jw_kstr(&w, "text", al_buf_str(&record));
+    al_jw_kstr(&w, "text", json);
     al_jw_end(&w);
     al_jw_end(&w);
     al_mcp_put_caching(&w, r);
     al_jw_end(&w);
     al_mcp_answer(r, al_buf_str(&out));
+}
+
+static void answer_run(struct al_mcp_request *r, struct al_str uri, const struct al_run *run)
+{
+    autobuf struct al_buf record = AL_BUF_INIT(MAX_RECORD);
+    if (run->record)
+        al_mcp_bound_json(al_str_of(run->record), MAX_RECORD, &record);
+    if (!record.n)
+        put_unfinished(run, &record);
+    answer_contents(r, uri, al_buf_str(&record));
+}
+
+/* A dataset that is being described, by the tool that describes it. */
+struct describing {
+    struct al_mcp_request *request;
+    struct al_call *call;
+    char uri[sizeof DATASET_SCHEME + AL_ID_MAX];
+};
+
+static void on_described(void *ud, struct al_call *call)
+{
+    struct describing *d = ud;
+    autobuf struct al_buf json = AL_BUF_INIT(MAX_RECORD);
+    if (call->err.code == AL_OK)
+        al_mcp_bound_json(al_buf_str(&call->structured), MAX_RECORD, &json);
+    if (json.n)
+        answer_contents(d->request, al_str_of(d->uri), al_buf_str(&json));
+    else if (call->err.code == AL_NOT_FOUND || call->err.code == AL_TOOL_NOT_FOUND)
+        al_mcp_fail_resource(d->request, al_str_of(d->uri));
+    else
+        al_mcp_fail(d->request, AL_RPC_INTERNAL_ERROR, nothing, "%s: %s", al_code_name(call->err.code),
+                    call->err.msg);
+    free(d);
+}
+
+static void cancel_describing(void *ud)
+{
+    struct describing *d = ud;
+    if (d->call)
+        al_call_cancel(d->call);
+}
+
+static bool read_dataset(struct al_mcp_request *r, struct al_str uri)
+{
+    struct al_str id = {uri.p + strlen(DATASET_SCHEME), uri.n - strlen(DATASET_SCHEME)};
+    autobuf struct al_buf args = AL_BUF_INIT(256);
+    if (!al_id_valid(id, "ds"))
+        return false;
+    struct describing *d = al_xcalloc(1, sizeof *d);
+    d->request = r;
+    snprintf(d->uri, sizeof d->uri, "%.*s", AL_FMT(uri));
+    al_buf_addf(&args, "{\"datasetId\":\"%.*s\",\"sampleRows\":0}", AL_FMT(id));
+    r->work = d;
+    r->cancel = cancel_describing;
+    struct al_call_spec spec = {
+        .tool = AL_STR("data_inspect"),
+        .args_json = al_buf_str(&args),
+        .origin = AL_ORIGIN_MCP,
+        .done = on_described,
+        .ud = d,
+    };
+    d->call = al_core_call(r->peer->mcp->core, &spec);
+    return true;
 }
 
 static bool read_own(struct al_mcp_request *r, struct al_str uri)
@@ -211,6 +310,8 @@ void al_mcp_resources_read(struct al_mcp_request *r, const struct al_json *param
         return;
     }
     if (al_str_starts(uri, SCHEME) && read_own(r, uri))
+        return;
+    if (al_str_starts(uri, DATASET_SCHEME) && read_dataset(r, uri))
         return;
     if (relay && al_mcp_relay_request(relay, r, params))
         return;

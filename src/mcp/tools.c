@@ -1,6 +1,7 @@
 /* tools/list and tools/call: the registry and the core, in the protocol's words. */
 #include "mcp/mcp_int.h"
 
+#include "base/ident.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/jsrun.h"
@@ -165,18 +166,35 @@ static void log_failure(struct al_mcp_request *r, const struct al_call *call)
     al_mcp_log(r->peer, r, AL_MCP_ERROR, "servers", al_buf_str(&data));
 }
 
-/* Where something of a run was left out, a link to the whole of it; clients know links since 2025-06-18. */
+/* The id that a description of a dataset begins with; else empty. */
+static struct al_str dataset_of(const struct al_call *call)
+{
+    static const char before[] = "{\"datasetId\":\"";
+    struct al_str s = al_buf_str(&call->structured);
+    if (strcmp(call->tool->name, "data_inspect") != 0 || !al_str_starts(s, before))
+        return nothing;
+    s.p += strlen(before);
+    s.n -= strlen(before);
+    const char *end = memchr(s.p, '"', s.n);
+    s.n = end ? (size_t)(end - s.p) : 0;
+    return al_id_valid(s, "ds") ? s : nothing;
+}
+
+/* Where something of a run or of a description was left out, a link to the whole of it; clients know links
+ * since 2025-06-18. */
 static void put_link(struct al_jw *w, const struct al_mcp_request *r, const struct al_call *call,
                      bool truncated)
 {
-    if (!truncated || !call->execution_id[0] || strcmp(r->client.version, "2025-06-18") < 0)
+    struct al_str dataset = dataset_of(call);
+    struct al_str id = call->execution_id[0] ? al_str_of(call->execution_id) : dataset;
+    if (!truncated || !id.n || strcmp(r->client.version, "2025-06-18") < 0)
         return;
     autobuf struct al_buf uri = AL_BUF_INIT(128);
-    al_buf_addf(&uri, "run://%s", call->execution_id);
+    al_buf_addf(&uri, "%s://%.*s", call->execution_id[0] ? "run" : "dataset", AL_FMT(id));
     al_jw_obj(w);
     al_jw_kstrz(w, "type", "resource_link");
     al_jw_kstr(w, "uri", al_buf_str(&uri));
-    al_jw_kstrz(w, "name", call->execution_id);
+    al_jw_kstr(w, "name", id);
     al_jw_kstrz(w, "mimeType", "application/json");
     al_jw_end(w);
 }
