@@ -8,6 +8,7 @@
 
 /* A column that holds less is left exact: what replaces its counts is not smaller. */
 #define FALL_MIN ((size_t)96 << 10)
+#define FALL_MIN_WIDE ((size_t)48 << 10)
 #define WIDE_SHEET 256 /* columns */
 
 #define HIGH 0x8080808080808080u
@@ -145,7 +146,7 @@ static void relieve(struct al_stats *s)
 {
     while (s->used > s->budget) {
         struct al_column *largest = NULL;
-        size_t most = FALL_MIN;
+        size_t most = s->n > WIDE_SHEET ? FALL_MIN_WIDE : FALL_MIN;
         for (size_t i = 0; i < s->n; i++) {
             size_t bytes = al_column_bytes(s->columns[i]);
             if (!s->columns[i]->sketch && bytes > most) {

@@ -7,8 +7,9 @@
  * Nothing of a result depends on the secret while it is exact. Texts are ordered by their first 256 bytes, then by length.
  *
  * Memory for each distinct value, so many bytes: 1 to 16 for numbers that lie close together, 16 to 24 for other numbers
- * and short texts, 27 to 40 for longer texts. A column that fell back takes 50 to 120 KB, outside of the budget; columns
- * of less than 96 KB never fall back.
+ * and short texts, 27 to 40 for longer texts. A column that fell back takes up to 100 KB (of a sheet of more than 256
+ * columns 45 KB), outside of the budget; columns that hold less (96 KB, 48 KB) never fall back. Distinct counts are then
+ * within 2 % with 99.9 % certainty (wide sheets: 98 %); a frequent value's count is never less than the true one.
  */
 #ifndef AL_DATASET_STATS_H
 #define AL_DATASET_STATS_H

@@ -4,14 +4,15 @@
 
 #include <math.h>
 
-/* 1.04 / sqrt(2^15) is 0.6 %: 2 % is over three standard errors. Of a wide sheet 2^13, 1.2 %. */
+/* 1.04 / sqrt(2^15) is 0.6 %: 2 % is over three standard errors. Of a wide sheet 2^14, 0.8 %. */
 #define BITS 15
-#define BITS_WIDE 13
+#define BITS_WIDE 14
 #define COUNTERS 128u
+#define COUNTERS_WIDE 32u
 #define INDEX 512u  /* slots for the counters' keys */
 #define DELTA 200.0 /* of the digest: at most so many centroids */
 #define CENTROIDS 256u
-#define BUFFER 1024u
+#define BUFFER 512u
 
 struct counter {
     struct al_key key;
@@ -28,7 +29,7 @@ struct al_sketch {
     struct counter counters[COUNTERS];
     uint16_t heap[COUNTERS]; /* least count first */
     uint16_t index[INDEX];   /* counter + 1, linear probing */
-    unsigned n_counters;
+    unsigned n_counters, max_counters;
     struct centroid centroids[CENTROIDS], buffer[BUFFER];
     size_t n_centroids, n_buffer;
     double min, max, weight; /* of all numbers */
@@ -38,6 +39,7 @@ struct al_sketch *al_sketch_new(bool wide)
 {
     struct al_sketch *s = al_xcalloc(1, sizeof *s);
     s->bits = wide ? BITS_WIDE : BITS;
+    s->max_counters = wide ? COUNTERS_WIDE : COUNTERS;
     s->ranks = al_xcalloc((size_t)1 << s->bits, 1);
     s->min = INFINITY;
     s->max = -INFINITY;
@@ -186,7 +188,7 @@ static void count_frequent(struct al_sketch *s, const struct al_key *k, const st
         c = &s->counters[s->index[slot] - 1];
         c->count += n;
         sink(s, c->place);
-    } else if (s->n_counters < COUNTERS) {
+    } else if (s->n_counters < s->max_counters) {
         uint16_t i = (uint16_t)s->n_counters++;
         c = &s->counters[i];
         *c = (struct counter){.key = *k, .count = n};

@@ -438,6 +438,36 @@ static void the_largest_column_falls_back_first(void **state)
     al_stats_free(s);
 }
 
+static void a_wide_sheet_stays_within_its_memory(void **state)
+{
+    (void)state;
+    enum {
+        COLUMNS = 300,
+        ROWS = 3000
+    };
+    struct al_stats *s = al_stats_new_keyed(1 << 20, &secret);
+    for (int i = 0; i < COLUMNS; i++)
+        al_stats_column(s);
+    for (int row = 0; row < ROWS; row++)
+        for (size_t i = 0; i < COLUMNS; i++) {
+            char buf[64];
+            snprintf(buf, sizeof buf, "column %zu row %d", i, row);
+            struct al_value v = text_of(buf);
+            al_stats_add(s, i, &v, AL_SCALE_NONE);
+        }
+    unsigned far = 0, exact = 0; /* the last ones fit */
+    for (size_t i = 0; i < COLUMNS; i++) {
+        struct al_stats_summary r;
+        al_stats_summary(s, i, 0, &r);
+        exact += r.exact;
+        far += fabs((double)r.distinct - ROWS) > (r.exact ? 0 : 0.02 * ROWS);
+    }
+    assert_true(exact < 20);
+    assert_true(far <= COLUMNS / 50);
+    assert_true(s->used <= 1 << 20);
+    al_stats_free(s);
+}
+
 static void estimates_are_near(void **state)
 {
     (void)state;
@@ -544,6 +574,7 @@ int main(void)
         cmocka_unit_test(patterns_of_numbers_and_texts_are_found),
         cmocka_unit_test(random_columns_agree_with_sql),
         cmocka_unit_test(the_largest_column_falls_back_first),
+        cmocka_unit_test(a_wide_sheet_stays_within_its_memory),
         cmocka_unit_test(estimates_are_near),
         cmocka_unit_test(exact_results_do_not_depend_on_the_secret),
         cmocka_unit_test(sums_are_exact_over_decimals),
