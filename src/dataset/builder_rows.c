@@ -105,8 +105,12 @@ int al_builder_columns(void *ud, const struct al_str *labels, size_t n, struct a
     struct al_builder *b = ud;
     if (b->has_table || b->n_columns)
         return al_fail(err, AL_INTERNAL, "columns of a sheet were given twice");
+    /* Where there is no header at all, the reader has said so. */
+    size_t named = 0;
+    for (size_t i = 0; i < n; i++)
+        named += labels[i].n != 0;
     for (size_t i = 0; i < n; i++) {
-        if (add_column(b, labels[i], false, err) < 0)
+        if (add_column(b, labels[i], named == 0, err) < 0)
             return -1;
     }
     b->n_all_columns += n;
