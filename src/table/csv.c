@@ -69,8 +69,13 @@ static int next_record(struct al_csv *c, struct al_err *err)
             return too_long(c, "a record", AL_CSV_MAX_RECORD, err);
         if (got == AL_CSV_LONG)
             return too_long(c, "a cell", AL_TABLE_MAX_CELL, err);
-        if (got != AL_CSV_MORE && al_csv_repair(c, got))
+        if (got != AL_CSV_MORE && al_csv_repair(c, got)) {
+            for (size_t i = 0; i < c->n && i < AL_CSV_MAX_CELLS; i++) {
+                if (c->cells[i].text.n > AL_TABLE_MAX_CELL)
+                    return too_long(c, "a cell", AL_TABLE_MAX_CELL, err);
+            }
             return 1;
+        }
         size_t have = (size_t)(c->e - c->p);
         if (have > AL_CSV_MAX_RECORD)
             return too_long(c, "a record", AL_CSV_MAX_RECORD, err);
@@ -133,6 +138,12 @@ static int skip_lines(struct al_csv *c, uint32_t n, struct al_err *err)
     return 0;
 }
 
+static int no_rows(struct al_err *err)
+{
+    al_fail(err, AL_INGEST_INVALID, "the file has no rows");
+    return al_hint(err, "a table needs at least a line with names");
+}
+
 static int find_dialect(struct al_csv *c, bool tab, struct al_csv_head *head, struct al_err *err)
 {
     if (fill(c, SAMPLE, err) < 0)
@@ -191,7 +202,7 @@ static int read_header(struct al_csv *c, const struct al_csv_head *head, struct 
         labels[i] = al_buf_str(&parts[i]);
     c->width = n;
     if (r >= 0)
-        r = c->sink->columns(c->sink->ud, labels, n, err);
+        r = n ? c->sink->columns(c->sink->ud, labels, n, err) : no_rows(err);
     for (size_t i = 0; i < n; i++)
         al_buf_free(&parts[i]);
     free(parts);
@@ -211,7 +222,7 @@ static int name_none(struct al_csv *c, struct al_err *err)
     if (r < 0)
         return -1;
     c->width = r ? (c->n < AL_CSV_MAX_CELLS ? c->n : AL_CSV_MAX_CELLS) : 0;
-    return c->width ? c->sink->columns(c->sink->ud, none, c->width, err) : 0;
+    return c->width ? c->sink->columns(c->sink->ud, none, c->width, err) : no_rows(err);
 }
 
 static int read_rows(struct al_csv *c, struct al_err *err)
@@ -243,10 +254,8 @@ static int read_all(struct al_csv *c, bool tab, struct al_err *err)
     struct al_csv_head head;
     if (find_dialect(c, tab, &head, err) < 0)
         return -1;
-    if (c->p == c->e && c->eof) {
-        al_fail(err, AL_INGEST_INVALID, "the file has no rows");
-        return al_hint(err, "a table needs at least a line with names");
-    }
+    if (c->p == c->e && c->eof)
+        return no_rows(err);
     c->found->delimiter = c->d.delim == '\n' ? 0 : c->d.delim;
     if (c->sink->sheet(c->sink->ud, AL_STR("data"), err) < 0)
         return -1;

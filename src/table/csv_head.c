@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#define ROWS 256    /* of the sample that are looked at */
+#define ROWS 256   /* of the sample that are looked at */
 #define COLUMNS 64 /* of each */
 #define MAX_PREAMBLE 40
 #define MAX_HEADER 4
@@ -263,9 +263,9 @@ static bool goes_on(const struct table *t, size_t at, size_t next)
     const struct row *h = &t->rows[at], *r = &t->rows[next];
     if (next + 3 > t->n || r->n != t->width || h->n != r->n)
         return false;
-    if (r->filled == h->filled && memcmp(r->hash, h->hash, sizeof h->hash) == 0)
-        return true;
-    if (next == at + 1 && is_grouped(h, r))
+    /* The same line again is a header again only above something else than words. */
+    bool same = r->filled == h->filled && memcmp(r->hash, h->hash, sizeof h->hash) == 0;
+    if (!same && next == at + 1 && is_grouped(h, r))
         return true;
     size_t typed = 0, text = 0;
     for (size_t i = 0; i < r->n && i < COLUMNS; i++) {
@@ -276,6 +276,8 @@ static bool goes_on(const struct table *t, size_t at, size_t next)
         typed++;
         text += r->class[i] == TEXT;
     }
+    if (same)
+        return text > 0;
     return text >= 2 && text * 2 > typed;
 }
 

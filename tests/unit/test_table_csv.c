@@ -198,6 +198,7 @@ static void a_header_is_what_differs_from_its_columns(void **state)
         {"AB-1,red\nCD-2,blue\nEF-3,red\nGH-4,red\n", "=|\nAB-1|red\nCD-2|blue\nEF-3|red\nGH-4|red\n",
          AL_NOTE_HEADER, 0},
         {"city,2019,2020\nBonn,12,13\nUlm,4,5\n", "=city|2019|2020\nBonn|12|13\nUlm|4|5\n", NO_NOTE, 0},
+        {"x,y\nx,y\nx,y\nx,y\nx,y\n", "=x|y\nx|y\nx|y\nx|y\nx|y\n", NO_NOTE, 0},
         {"x,y\nred,up\nblue,down\n", "=x|y\nred|up\nblue|down\n", NO_NOTE, 0},
         {"id,price,tax\n,EUR,%\n1,2.5,7\n2,3.5,7\n3,4.5,7\n",
          "=id|price EUR|tax %\n1|2.5|7\n2|3.5|7\n3|4.5|7\n", AL_NOTE_HEADER, 1},
@@ -220,6 +221,8 @@ static void nothing_is_no_table(void **state)
 {
     (void)state;
     assert_int_equal(csv_rig_read(&rig, AL_STR("")), -1);
+    assert_int_equal(rig.err.code, AL_INGEST_INVALID);
+    assert_int_equal(csv_rig_read(&rig, AL_STR("sep=x\n\n\n")), -1);
     assert_int_equal(rig.err.code, AL_INGEST_INVALID);
     assert_int_equal(csv_rig_read(&rig, AL_STR("\xef\xbb\xbf")), -1);
     assert_int_equal(rig.err.code, AL_INGEST_INVALID);
