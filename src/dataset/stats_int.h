@@ -6,15 +6,23 @@
 
 #define AL_STATS_PREFIX 256 /* bytes of a text by which texts are ordered; beyond, the length decides */
 
-/* --- a value as a key ------------------------------------------------------------------------------------------- */
-enum al_key_kind { AL_KEY_NONE, AL_KEY_NUMBER, AL_KEY_SHORT, AL_KEY_LONG };
+/* --- a value as a key
+ * ------------------------------------------------------------------------------------------- */
+enum al_key_kind {
+    AL_KEY_NONE,
+    AL_KEY_NUMBER,
+    AL_KEY_SHORT,
+    AL_KEY_LONG
+};
 struct al_key {
-    uint64_t a; /* a double's bits; the bytes of a text up to 8; or, with b, the fingerprint of a longer one */
+    uint64_t
+        a; /* a double's bits; the bytes of a text up to 8; or, with b, the fingerprint of a longer one */
     uint64_t b;
     uint64_t h; /* keyed hash of a and b */
     enum al_key_kind kind;
 };
-/* Two polynomials over 2^61 - 1 in secret points: texts of n bytes meet with a chance of (n / 7 + 2)^2 / 2^122. */
+/* Two polynomials over 2^61 - 1 in secret points: texts of n bytes meet with a chance of (n / 7 + 2)^2 /
+ * 2^122. */
 struct al_stats_secret {
     uint64_t mix[4];
     uint64_t point[2];
@@ -37,14 +45,16 @@ static inline void al_key_number(const struct al_stats_secret *s, double d, stru
     ret->h = al_key_hash(s, AL_KEY_NUMBER, ret->a);
 }
 
-/* --- a table of keys and counts ----------------------------------------------------------------------------------- */
+/* --- a table of keys and counts
+ * ----------------------------------------------------------------------------------- */
 #define AL_COUNT_LISTED 0x80000000u /* in a count: this value is in the list of frequent texts */
 #define AL_COUNT_MAX 0x7fffffffu
 struct al_table_part {
     uint32_t *slots; /* each: a, b if wide, and the count, which is 0 in a free one */
     uint32_t cap, n;
 };
-/* Open addressing. In one part, later in 64, so that growing never needs much more memory than what is held. */
+/* Open addressing. In one part, later in 64, so that growing never needs much more memory than what is held.
+ */
 struct al_distinct {
     struct al_table_part *part;
     struct al_table_part one;
@@ -56,7 +66,8 @@ struct al_distinct {
     size_t bytes;
 };
 void al_distinct_init(struct al_distinct *t, enum al_key_kind kind, const struct al_stats_secret *secret);
-/* The count of the key, to be added to; *fresh when it was not there (and its count is 0: the caller sets it). */
+/* The count of the key, to be added to; *fresh when it was not there (and its count is 0: the caller sets
+ * it). */
 uint32_t *al_distinct_at(struct al_distinct *t, const struct al_key *k, bool *fresh);
 uint32_t *al_distinct_find(const struct al_distinct *t, const struct al_key *k);
 void al_distinct_free(struct al_distinct *t); /* and empty again */
@@ -87,10 +98,11 @@ struct al_distinct_iter {
 /* The next key (its h is not set) and its count without the mark; false at the end. */
 bool al_distinct_next(struct al_distinct_iter *it, struct al_key *ret, uint32_t *count);
 
-/* --- mean and deviation ------------------------------------------------------------------------------------------- */
+/* --- mean and deviation
+ * ------------------------------------------------------------------------------------------- */
 /*
- * While all numbers are k / 10^e with one e ≤ 15 and |k| ≤ 10^15 (2^53 for e = 0), sums of k - k0 and of its square are
- * exact integers. Then, or from the start, compensated sums of doubles, shifted by the first one.
+ * While all numbers are k / 10^e with one e ≤ 15 and |k| ≤ 10^15 (2^53 for e = 0), sums of k - k0 and of its
+ * square are exact integers. Then, or from the start, compensated sums of doubles, shifted by the first one.
  */
 struct al_sums {
     uint64_t n;
@@ -125,7 +137,8 @@ void al_sums_approximate(struct al_sums *s);
 bool al_sums_mean(const struct al_sums *s, double *ret);
 bool al_sums_stddev(const struct al_sums *s, double *ret);
 
-/* --- what replaces exact counts ----------------------------------------------------------------------------------- */
+/* --- what replaces exact counts
+ * ----------------------------------------------------------------------------------- */
 struct al_sketch;
 /* wide: the sheet has many columns; less memory for each. */
 struct al_sketch *al_sketch_new(bool wide);
@@ -139,12 +152,14 @@ double al_sketch_quantile(struct al_sketch *s, double q);
 struct al_sketch_top {
     struct al_key key;
     uint64_t count;
+    bool certain;       /* more frequent than all that are not counted */
     struct al_str text; /* up to AL_STATS_PREFIX bytes; n is the length of the whole */
 };
 /* The i-th of the counted values whose text is known; false when there is none more. Unordered. */
 bool al_sketch_frequent(const struct al_sketch *s, size_t i, struct al_sketch_top *ret);
 
-/* --- columns ------------------------------------------------------------------------------------------------------ */
+/* --- columns
+ * ------------------------------------------------------------------------------------------------------ */
 /* A text by its first bytes. */
 struct al_text_head {
     size_t n; /* of the whole */
@@ -154,7 +169,8 @@ struct al_listed {
     struct al_key key;
     struct al_text_head text;
 };
-/* Counts of k from lo on, in one byte each: a byte that was 255 goes on at 128, and the rest is in the table. */
+/* Counts of k from lo on, in one byte each: a byte that was 255 goes on at 128, and the rest is in the table.
+ */
 struct al_dense {
     uint8_t *cells;
     int64_t lo;
@@ -172,19 +188,21 @@ struct al_column {
     struct al_sums sums;
     struct al_dense dense;
     struct al_distinct number, brief, fingerprint;
-    struct al_listed *listed; /* the most frequent of the texts beyond 8 bytes: only theirs are not in the table */
+    struct al_listed
+        *listed; /* the most frequent of the texts beyond 8 bytes: only theirs are not in the table */
     size_t n_listed;
     uint32_t listed_min; /* no listed one has less */
     struct al_sketch *sketch;
     struct al_pattern_counts patterns;
-    /* What came last waits here for a different value: repeats are counted at once, and memory has time to come. */
+    /* What came last waits here for a different value: repeats are counted at once, and memory has time to
+     * come. */
     uint64_t pending;
     struct al_key key;
     double pending_number;
     bool pending_integer;
     size_t text_n;
     char text[72]; /* zeros behind it, to a multiple of 8 */
-    char *out; /* texts of the summary: one slot of AL_STATS_TOP_TEXT for each */
+    char *out;     /* texts of the summary: one slot of AL_STATS_TOP_TEXT for each */
 };
 #define AL_STATS_PENDING 64 /* bytes of a text that may wait */
 struct al_stats {

@@ -16,7 +16,8 @@
 
 struct counter {
     struct al_key key;
-    uint64_t count;
+    uint64_t count; /* at least the true one, by at most error */
+    uint64_t error;
     uint16_t place;            /* in the heap */
     struct al_text_head *text; /* NULL: a number or a short text, or not known yet */
 };
@@ -200,6 +201,7 @@ static void count_frequent(struct al_sketch *s, const struct al_key *k, const st
         c = &s->counters[i];
         forget(s, find(s, &c->key));
         c->key = *k;
+        c->error = c->count;
         c->count += n;
         s->index[find(s, k)] = (uint16_t)(i + 1);
         if (k->kind != AL_KEY_LONG || !text) {
@@ -222,6 +224,8 @@ bool al_sketch_frequent(const struct al_sketch *s, size_t i, struct al_sketch_to
         return false;
     const struct counter *c = &s->counters[i];
     *ret = (struct al_sketch_top){.key = c->key, .count = c->count};
+    /* Whatever has no counter came at most as often as the rarest that has one. */
+    ret->certain = s->n_counters < s->max_counters || c->count - c->error > s->counters[s->heap[0]].count;
     if (c->text)
         ret->text = (struct al_str){c->text->p, c->text->n};
     return true;

@@ -229,6 +229,8 @@ static void find_sketched(const struct al_column *c, struct best *b)
 {
     struct al_sketch_top t;
     for (size_t i = 0; al_sketch_frequent(c->sketch, i, &t); i++) {
+        if (!t.certain)
+            continue; /* in a column of unique values: any value */
         struct candidate k = {.count = t.count, .is_number = t.key.kind == AL_KEY_NUMBER, .text = t.text};
         if (k.is_number)
             memcpy(&k.d, &t.key.a, sizeof k.d);
