@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,9 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AS_ROOM ((uint64_t)256 << 20) /* address space that is only reserved: heaps of threads, guard pages \
-                                       */
-#define MESSAGE_MAX ((size_t)1000)    /* as claims.c */
+#define AS_ROOM                                                                                          \
+    ((uint64_t)256 << 20)          /* address space that is only reserved: heaps of threads, guard pages \
+                                    */
+#define MESSAGE_MAX ((size_t)1000) /* as claims.c */
 #define HINT_MAX ((size_t)500)
 
 static _Noreturn void no_memory(void)
@@ -37,16 +39,25 @@ static void sort_once(void)
     qsort(many, sizeof many, 1, compare);
 }
 
-/* After this, localtime_r answers from memory. */
+/* After this, localtime(3) and localtime_r(3) answer from memory: the former looks after its file each time,
+ * but where TZ is set and has not changed. */
 static void load_time_zone(const char *tz)
 {
     struct tm tm;
     const time_t some[] = {0, INT32_MIN, 4102444800, 4118083200};
-    if (tz)
-        setenv("TZ", tz, 1);
+    setenv("TZ", tz ? tz : ":/etc/localtime", 1);
     tzset();
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         localtime_r(&some[i], &tm);
+}
+
+/* Given these, libc asks for no number of processors, and gives nothing back in a way that needs a look into
+ * /proc. */
+static void set_malloc(void)
+{
+    mallopt(M_ARENA_MAX, 2);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
 }
 
 bool al_sealed_begin(int argc, char **argv, pid_t *ret_host)
@@ -59,7 +70,7 @@ bool al_sealed_begin(int argc, char **argv, pid_t *ret_host)
         return false;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    mallopt(M_ARENA_MAX, 2); /* given a number, libc does not ask for that of the processors */
+    set_malloc();
     al_mem_on_failure(no_memory);
     load_time_zone(argc > 3 ? argv[3] : NULL);
     sort_once();
