@@ -25,8 +25,8 @@ struct al_stats *al_stats_new(uint64_t budget_bytes)
 {
     struct al_stats_secret secret;
     al_random(&secret, sizeof secret);
-    secret.point[0] >>= 4; /* below 2^61 - 1 */
-    secret.point[1] >>= 4;
+    secret.point[0] >>= 3; /* below 2^61 */
+    secret.point[1] >>= 3;
     return al_stats_new_keyed(budget_bytes, &secret);
 }
 

@@ -3,8 +3,8 @@
  * column, the largest first. No SQL, no threads in here.
  *
  * "Exact" means: numbers and texts up to 8 bytes are compared; longer texts are told apart by 122-bit
- * fingerprints in secret points drawn for each run, so that two of 10 million meet with a chance below
- * 10^-20, whoever wrote the file. Nothing of a result depends on the secret while it is exact. Texts are
+ * fingerprints in secret points drawn for each run, so that two of 10 million texts of 100 bytes meet
+ * with a chance below 10^-20, whoever wrote the file. Nothing of a result depends on the secret while it is exact. Texts are
  * ordered by their first 256 bytes, then by length.
  *
  * Memory for each distinct value, so many bytes: 1 to 16 for numbers that lie close together, 16 to 24 for
