@@ -80,6 +80,8 @@ int al_data_inspect_word(struct al_app *app, const char *word, int sample_rows, 
     struct al_jw w;
     if (al_data_ready(app, &reply->err) < 0 || al_app_workspace(app, &reply->err) < 0)
         return -1;
+    if (!*word)
+        return al_fail(&reply->err, AL_INVALID_INPUT, "the name of the file is empty");
     if (strcmp(word, "-") == 0) {
         al_fail(&reply->err, AL_INVALID_INPUT, "a file is read, not standard input");
         return al_hint(&reply->err, "save it first: `… > data.csv`, then name that");
@@ -212,18 +214,24 @@ static void add_range(const struct al_app *app, struct al_table *t, const struct
 
 static void add_top(const struct al_app *app, struct al_table *t, const struct al_json *c)
 {
+    const struct al_json *tops = al_json_get(c, "top");
+    struct al_str type = al_json_get_text(c, "type");
     autobuf struct al_buf b = AL_BUF_INIT(8192);
     unsigned n = 0;
-    al_json_each(top, al_json_get(c, "top"))
+    int64_t count = 0;
+    /* Values that are there once each are examples; a range says more than those of numbers and dates. */
+    bool once = tops && al_json_int(al_json_get(tops->child, "count"), 1, 1, &count);
+    if (once && !al_str_is(type, "text") && !al_str_is(type, "boolean"))
+        tops = NULL;
+    al_json_each(top, tops)
     {
-        int64_t count = 0;
+        const struct al_json *v = al_json_get(top, "value");
         if (n == 3)
             break;
-        al_json_int(al_json_get(top, "count"), 0, INT64_MAX, &count);
         al_buf_adds(&b, n++ ? ", " : "");
-        const struct al_json *v = al_json_get(top, "value");
         say(app, &b, al_json_is_string(v) ? v->str : v ? v->raw : AL_STR(""), 40);
-        al_buf_addf(&b, " ×%lld", (long long)count);
+        if (!once && al_json_int(al_json_get(top, "count"), 0, INT64_MAX, &count))
+            al_buf_addf(&b, " ×%lld", (long long)count);
     }
     al_table_add_str(t, al_buf_str(&b));
 }
@@ -255,8 +263,7 @@ static void add_type(const struct al_app *app, struct al_table *t, const struct 
 
 static void say_sheet(struct al_app *app, const struct al_json *sheet, bool several, struct al_buf *out)
 {
-    static const char *const heads[] = {"COLUMN", "TYPE",          "NULLS", "DISTINCT",
-                                        "RANGE",  "MOST FREQUENT", NULL};
+    static const char *const heads[] = {"COLUMN", "TYPE", "NULLS", "DISTINCT", "RANGE", "VALUES", NULL};
     const struct al_json *columns = al_json_get(sheet, "columns"), *sample = al_json_get(sheet, "sample");
     int64_t n = 0;
     autotable struct al_table t;

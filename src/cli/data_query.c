@@ -50,8 +50,10 @@ static int read_sql(struct al_app *app, struct al_buf *out, struct al_err *err)
     }
     if (al_buf_failed(out))
         return al_fail(err, AL_QUERY_REJECTED, "the statement is longer than %zu bytes", AL_QUERY_MAX_SQL);
-    if (al_str_trim(al_buf_str(out)).n == 0)
-        return al_fail(err, AL_INVALID_INPUT, "the statement is empty");
+    if (al_str_trim(al_buf_str(out)).n == 0) {
+        al_fail(err, AL_INVALID_INPUT, "the statement is empty");
+        return al_hint(err, "alisio data query FILE 'SELECT * FROM data LIMIT 10'");
+    }
     if (!al_utf8_valid(al_buf_str(out)))
         return al_fail(err, AL_INVALID_INPUT, "the statement is not UTF-8 text");
     return 0;

@@ -61,11 +61,17 @@ static int64_t integer(const struct al_json *v, const char *key)
     return n;
 }
 
+static bool has_range(const struct al_json *c)
+{
+    struct al_str type = al_json_get_text(c, "type");
+    return is_there(al_json_get(c, "min")) && is_there(al_json_get(c, "max")) && !al_str_is(type, "text") &&
+           !al_str_is(type, "boolean");
+}
+
 static void put_range(struct al_buf *out, const struct al_json *c, const struct step *step)
 {
     const struct al_json *min = al_json_get(c, "min"), *max = al_json_get(c, "max");
-    struct al_str type = al_json_get_text(c, "type");
-    if (!is_there(min) || !is_there(max) || al_str_is(type, "text") || al_str_is(type, "boolean"))
+    if (!has_range(c))
         return;
     al_buf_adds(out, "; ");
     if (al_json_is_string(min))
@@ -106,13 +112,18 @@ static void put_top(struct al_buf *out, const struct al_json *c, const struct st
     unsigned n = 0;
     if (!top || top->type != AL_JSON_ARRAY)
         return;
+    /* Values that are there once each are examples; a range says more than those of numbers and dates. */
+    bool once = integer(top->child, "count") == 1;
+    if (once && has_range(c))
+        return;
     al_json_each(t, top)
     {
         if (n == step->top)
             break;
-        al_buf_adds(out, n++ ? ", " : "; top ");
+        al_buf_adds(out, n++ ? ", " : once ? "; e.g. " : "; top ");
         put_value(out, al_json_get(t, "value"), step->cell);
-        al_buf_addf(out, " ×%lld", (long long)integer(t, "count"));
+        if (!once)
+            al_buf_addf(out, " ×%lld", (long long)integer(t, "count"));
     }
 }
 

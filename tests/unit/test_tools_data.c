@@ -58,6 +58,11 @@ struct al_data *al_data_new(struct al_loop *loop)
     return d;
 }
 
+void al_data_set_spill_dir(struct al_data *d, const char *path)
+{
+    (void)d, (void)path;
+}
+
 void al_data_free(struct al_data *d)
 {
     free(d);

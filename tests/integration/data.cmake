@@ -1,0 +1,3 @@
+# In both builds; in the sanitizer build no worker and no command may leak or misstep.
+add_test(NAME integration_data COMMAND node --test ${CMAKE_SOURCE_DIR}/tests/integration/data.test.mjs)
+set_tests_properties(integration_data PROPERTIES TIMEOUT 240 LABELS asan ENVIRONMENT "ALISIO_BINARY=$<TARGET_FILE:alisio>")
