@@ -53,6 +53,10 @@ static int too_long(struct al_csv *c, const char *what, size_t limit, struct al_
 /* The next record: 1, or 0 at the end. Its cells are views until the next call. */
 static int next_record(struct al_csv *c, struct al_err *err)
 {
+    if (c->held) {
+        c->held = false;
+        return 1;
+    }
     for (;;) {
         if (c->p == c->e) {
             if (c->eof)
@@ -221,6 +225,7 @@ static int name_none(struct al_csv *c, struct al_err *err)
     }
     if (r < 0)
         return -1;
+    c->held = r > 0;
     c->width = r ? (c->n < AL_CSV_MAX_CELLS ? c->n : AL_CSV_MAX_CELLS) : 0;
     return c->width ? c->sink->columns(c->sink->ud, none, c->width, err) : no_rows(err);
 }

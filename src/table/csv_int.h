@@ -6,7 +6,7 @@
 
 #define AL_CSV_MAX_CELLS 2048 /* of a record; what is beyond is beyond AL_TABLE_MAX_EXTRA, too */
 #define AL_CSV_MAX_RECORD ((size_t)8 << 20) /* INGEST_LIMIT beyond, naming the row */
-#define AL_CSV_PAD 64                        /* readable bytes behind the window */
+#define AL_CSV_PAD 64                       /* readable bytes behind the window */
 
 struct al_csv_dialect {
     char delim;  /* '\n' for a file of one column */
@@ -77,6 +77,7 @@ struct al_csv {
     uint64_t lines; /* of the record */
     bool stray;     /* the record has a quote inside an unquoted field */
     char *open;
+    bool held; /* the record at p is read, its quotes are unescaped in place: it cannot be read again */
     struct al_csv_slow slow, best;
     uint64_t consumed,
         spent; /* bytes read, and bytes that repairs looked at: bounds what hostile quotes cost */

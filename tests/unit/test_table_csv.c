@@ -117,6 +117,7 @@ static void what_is_forced_is_done(void **state)
     rig.opts.delimiter = 0;
     rig.opts.header = -1;
     check(&(struct expect){"a,b\n1,2\n", "=|\na|b\n1|2\n", NO_NOTE, 0});
+    check(&(struct expect){"a,\"b \"\"c\"\", d\"\n1,2\n", "=|\na|b \"c\", d\n1|2\n", NO_NOTE, 0});
     rig.opts.header = 1;
     check(&(struct expect){"1,2\n3,4\n", "=1|2\n3|4\n", NO_NOTE, 0});
     rig.opts.header = 0;
