@@ -2,6 +2,7 @@
  */
 #include "query/query_int.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -198,7 +199,10 @@ static void record(struct al_guard *g, const char *table, const char *column, co
 {
     if (!g->recording || g->n_reads == AL_QUERY_MAX_READS)
         return;
+    if (g->n_reads % 32 == 0)
+        g->reads = al_xrealloc(g->reads, (g->n_reads + 32) * sizeof *g->reads);
     struct al_read *r = &g->reads[g->n_reads];
+    memset(r, 0, sizeof *r); /* compared as a whole */
     snprintf(r->schema, sizeof r->schema, "%s", schema ? schema : "main");
     snprintf(r->table, sizeof r->table, "%s", table ? table : "");
     snprintf(r->column, sizeof r->column, "%s", column ? column : "");

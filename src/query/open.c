@@ -181,7 +181,6 @@ int al_query_open(const struct al_query *q, struct sqlite3 **ret, struct al_err 
     }
     struct al_query_state *s = al_xcalloc(1, sizeof *s);
     s->db = db;
-    s->guard.reads = al_xcalloc(AL_QUERY_MAX_READS, sizeof *s->guard.reads);
     if (sqlite3_set_clientdata(db, STATE, s, state_free) != SQLITE_OK) {
         sqlite3_close(db);
         return al_fail(err, AL_QUERY_LIMIT, "no memory for a query");

@@ -49,7 +49,7 @@ struct al_guard {
     bool selects, denied, recording;
     int action;            /* that was denied */
     char what[128];        /* its name: a function, a table */
-    struct al_read *reads; /* AL_QUERY_MAX_READS */
+    struct al_read *reads; /* at most AL_QUERY_MAX_READS */
     size_t n_reads;
 };
 
