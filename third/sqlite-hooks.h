@@ -1,6 +1,7 @@
 /*
- * What hook-sqlite.awk adds to SQLite: whoever sets al_sqlite_hooks is told when a text is read as a number, and when a
- * text is ordered against something. NULL, as it is by default, leaves SQLite as it was. Included before sqlite3.c, too.
+ * What hook-sqlite.awk adds to SQLite: whoever sets al_sqlite_hooks is told when a text is read as a number,
+ * and when a text is ordered against something. NULL, as it is by default, leaves SQLite as it was. Included
+ * before sqlite3.c, too.
  */
 #ifndef AL_SQLITE_HOOKS_H
 #define AL_SQLITE_HOOKS_H
@@ -34,7 +35,8 @@ struct al_sqlite_operand {
 };
 
 struct al_sqlite_hooks {
-    /* The text is not wholly a number (AL_SQLITE_INTEGER: it may be one). SQLite goes on with what it makes of it. */
+    /* The text is not wholly a number (AL_SQLITE_INTEGER: it may be one). SQLite goes on with what it makes
+     * of it. */
     void (*text)(struct sqlite3 *db, enum al_sqlite_where where, const char *z, int n);
     /* At least one is a text; two texts are not told of when they are compared for = or <>. */
     void (*compared)(struct sqlite3 *db, enum al_sqlite_comparison how, const struct al_sqlite_operand *left,
@@ -43,19 +45,21 @@ struct al_sqlite_hooks {
 extern const struct al_sqlite_hooks *al_sqlite_hooks;
 
 /* Used by the lines that are added; m is a Mem. */
-#define AL_MET_TEXT(m, where)                                                      \
-    do {                                                                           \
-        if (al_sqlite_hooks && (m)->db)                                            \
+#define AL_MET_TEXT(m, where)                                                                   \
+    do {                                                                                        \
+        if (al_sqlite_hooks && (m)->db)                                                         \
             al_sqlite_hooks->text((m)->db, (where), (m)->z ? (m)->z : "", (m)->z ? (m)->n : 0); \
     } while (0)
 
-#define AL_OPERAND(m)                                                              \
-    (struct al_sqlite_operand){                                                    \
-        .kind = (m)->flags & (MEM_Int | MEM_IntReal) ? 'i'                         \
-                : (m)->flags & MEM_Real              ? 'r'                         \
-                : (m)->flags & MEM_Str               ? 't'                         \
-                                                     : 'b',                        \
-        .z = (m)->z, .n = (m)->n, .i = (m)->u.i, .r = (m)->flags & MEM_Real ? (m)->u.r : 0}
+#define AL_OPERAND(m)                                                                      \
+    (struct al_sqlite_operand)                                                             \
+    {                                                                                      \
+        .kind = (m)->flags & (MEM_Int | MEM_IntReal) ? 'i'                                 \
+                : (m)->flags & MEM_Real              ? 'r'                                 \
+                : (m)->flags & MEM_Str               ? 't'                                 \
+                                                     : 'b',                                              \
+        .z = (m)->z, .n = (m)->n, .i = (m)->u.i, .r = (m)->flags & MEM_Real ? (m)->u.r : 0 \
+    }
 
 #define AL_COMPARED(database, how, a, b)                                                            \
     do {                                                                                            \
