@@ -6,6 +6,9 @@
 
 #include <stdio.h>
 
+/* Below what a record of SQLite can hold (SQLITE_MAX_LENGTH). */
+#define ROW_MAX ((size_t)512 << 20)
+
 /* Whether a name is the one that the label alone would have got. */
 static void note_renamed(struct al_builder *b, const struct al_bcolumn *c, struct al_str label,
                          size_t ordinal)
@@ -251,6 +254,10 @@ static int put_row(struct al_builder *b, const struct al_cell *cells, size_t n, 
     size_t width = b->n_columns, bytes = 0;
     for (size_t i = 0; i < n; i++)
         bytes += cells[i].text.n;
+    if (bytes > ROW_MAX) {
+        al_fail(err, AL_INGEST_LIMIT, "line %llu: the row is larger than 512 MB", (unsigned long long)line);
+        return al_hint(err, "leave out the largest cells of that row");
+    }
     struct al_batch *batch = b->batch;
     if (batch && (batch->n_text + bytes > AL_BATCH_TEXT || (batch->n_rows + 1) * width > AL_BATCH_CELLS)) {
         if (al_builder_flush(b, err) < 0)
