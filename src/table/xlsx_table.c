@@ -70,11 +70,15 @@ static int read_sample(struct table *t, struct al_err *err)
 
 /* ---- columns ---- */
 
+/* Columns with a value, as far as is known: map is 1 for them, n their number. */
 static void mark_rows(struct table *t, const struct al_xlsx_batch *b, size_t from)
 {
     for (size_t i = from; i < b->n_rows; i++)
-        for (uint32_t k = 0; k < b->rows[i].n; k++)
-            t->map[b->cells[b->rows[i].first + k].column] = 1;
+        for (uint32_t k = 0; k < b->rows[i].n; k++) {
+            uint16_t *at = &t->map[b->cells[b->rows[i].first + k].column];
+            t->n += !*at;
+            *at = 1;
+        }
 }
 
 /* Whether the rows seen have a cell in each column that the sheet says it has, and in no other. */
@@ -96,15 +100,15 @@ static int mark_all(struct table *t, struct al_err *err)
     struct al_xlsx_batch b = {.text = AL_BUF_INIT(AL_XLSX_MAX_ROW * 2)};
     if (al_xlsx_reader_open(t->w, t->sheet, true, &r, err) < 0)
         return -1;
-    int got;
-    while ((got = al_xlsx_reader_row(r, &b, err)) > 0) {
+    int got = 0;
+    while (t->n <= AL_TABLE_MAX_COLUMNS && (got = al_xlsx_reader_row(r, &b, err)) > 0) {
         if (b.rows[0].number > t->top)
             mark_rows(t, &b, 0);
         al_xlsx_batch_clear(&b);
     }
     al_xlsx_batch_free(&b);
     al_xlsx_reader_free(r);
-    return got;
+    return got < 0 ? -1 : 0;
 }
 
 static int too_many(struct table *t, struct al_err *err)
@@ -116,11 +120,12 @@ static int too_many(struct table *t, struct al_err *err)
 
 static int number_columns(struct table *t, struct al_err *err)
 {
+    if (t->n > AL_TABLE_MAX_COLUMNS)
+        return too_many(t, err);
+    t->n = 0;
     for (unsigned c = 0; c < AL_XLSX_COLUMNS; c++) {
         if (!t->map[c])
             continue;
-        if (t->n == AL_TABLE_MAX_COLUMNS)
-            return too_many(t, err);
         t->map[c] = (uint16_t)++t->n;
     }
     /* So many, for columns that come late. */
