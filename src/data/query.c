@@ -197,6 +197,9 @@ void al_query_proc_frame(struct al_query_proc *p, const struct al_frame *f)
         if (fine) {
             clock_stop(j);
             al_worker_ended(&p->w);
+            /* Now, and not when the query began: the fork must not take the processor from it. */
+            if (j->data->started > 1 || j->data->warm)
+                al_data_spare_want(j->data);
         }
         break;
     default:
@@ -246,8 +249,7 @@ static int run_job(struct al_query_job *j, struct al_err *err)
         al_close(&j->fds[i]);
     link_job(j, &d->jobs);
     d->n_jobs++;
-    if (d->started++ > 0 || d->warm)
-        al_data_spare_want(d);
+    d->started++;
     return 0;
 }
 

@@ -151,6 +151,20 @@ static bool receive_files(struct al_data_hello *hello, int *ret_spill)
     return true;
 }
 
+/* Copies of the pages that a query writes to first are made while there is nobody to wait for them. */
+static void rehearse(void)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *st = NULL;
+    if (sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY,
+                        NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, "SELECT count(*), max(name) FROM sqlite_schema ORDER BY 1", -1, &st, NULL) ==
+            SQLITE_OK)
+        (void)sqlite3_step(st);
+    sqlite3_finalize(st);
+    sqlite3_close(db);
+}
+
 /*
  * It may be forked ahead and wait here for its query. It has not met a byte of anybody's data before its
  * filter is loaded.
@@ -167,18 +181,21 @@ _Noreturn static void become_query(int channel)
     if (dup3(channel, AL_DATA_FD, 0) < 0 || close_range(AL_DATA_FD + 1, ~0u, 0) < 0)
         _exit(1);
     al_random(&seed, sizeof seed);
+    uint64_t more = (uint64_t)AL_QUERY_HEAP + SLACK_BYTES;
+    al_sealed_limit_space(space_bytes, more);
+    al_sealed_limit(data_bytes + more, AL_QUERY_SPILL, AL_DATA_QUERY_FD + AL_QUERY_MAX_DATASETS + 1);
+    if (al_fdvfs_register(-1, 0, &err) < 0)
+        al_sealed_end(&err, 0, 0, NULL);
+    al_fdvfs_seed(seed);
+    rehearse();
     if (!receive_files(&hello, &spill))
         _exit(1);
     if (al_fdvfs_register(spill, AL_QUERY_SPILL, &err) < 0)
         al_sealed_end(&err, 0, 0, NULL);
-    al_fdvfs_seed(seed);
 #ifndef AL_ASAN
     if (close_range(0, AL_DATA_FD - 1, 0) < 0)
         _exit(1);
 #endif
-    uint64_t more = (uint64_t)AL_QUERY_HEAP + SLACK_BYTES;
-    al_sealed_limit_space(space_bytes, more);
-    al_sealed_limit(data_bytes + more, AL_QUERY_SPILL, AL_DATA_QUERY_FD + hello.n_datasets + hello.has_spill);
     if (al_seal_load(seal_query) < 0)
         _exit(1);
     run_query(&hello);
