@@ -161,6 +161,9 @@ static int rules_ingest(scmp_filter_ctx c)
         SCMP_SYS(getrandom),
         /* The first steps of a thread, which may come after those of the one that made it. */
         SCMP_SYS(rseq),
+#ifdef AL_ASAN
+        SCMP_SYS(sched_getaffinity), /* it asks for the bounds of a thread's stack */
+#endif
         SCMP_SYS(set_robust_list),
     };
     int r = rules_query(c);
