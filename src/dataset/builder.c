@@ -177,6 +177,8 @@ static int write_meta(struct al_builder *b, const struct al_dataset_source *src,
 
 int al_builder_finish(struct al_builder *b, const struct al_dataset_source *src, struct al_err *err)
 {
+    if (b->cancelled)
+        return al_fail(err, AL_CANCELLED, "the ingest was cancelled");
     if (b->failed)
         return al_fail(err, AL_INTERNAL, "the ingest failed before");
     b->failed = true; /* unless all of it goes well; and nothing comes after it */

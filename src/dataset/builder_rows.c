@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 /* Below what a record of SQLite can hold (SQLITE_MAX_LENGTH). */
@@ -151,7 +152,7 @@ static bool looks_numeric(struct al_str s)
 static bool other_scale(struct al_builder *b, struct al_bcolumn *c, unsigned decimals, bool zeros)
 {
     if (c->scale == AL_SCALE_NONE) {
-        c->scale = (int)decimals;
+        c->scale = decimals <= INT8_MAX ? (int)decimals : AL_SCALE_ENDED;
         return true;
     }
     c->ended_scale = c->scale;
@@ -159,6 +160,28 @@ static bool other_scale(struct al_builder *b, struct al_bcolumn *c, unsigned dec
     c->ended_zeros = c->zeros.count;
     c->scale = AL_SCALE_ENDED;
     return !zeros;
+}
+
+static void put_number(const struct al_bcolumn *c, const struct al_value *v, struct al_bcell *out)
+{
+    out->type = (uint8_t)v->type;
+    out->scale = (int8_t)c->scale;
+    if (v->type == AL_VALUE_REAL)
+        out->d = v->d;
+    else
+        out->i = v->i;
+}
+
+/* A number of a format that has numbers: how it was written says nothing, so the column's scale is at an end
+ * unless all of it is written with one count of decimals. */
+static void scale_of_literal(struct al_builder *b, struct al_bcolumn *c, struct al_str s)
+{
+    struct al_value v;
+    unsigned decimals = 0;
+    bool zeros;
+    bool plain = al_cell_number(s, true, &v, &decimals, &zeros);
+    if (c->scale != AL_SCALE_ENDED && (!plain || (int)decimals != c->scale))
+        (void)other_scale(b, c, plain ? decimals : UINT_MAX, false);
 }
 
 /* Types a cell; the text stays where it is. */
@@ -173,6 +196,11 @@ static void type_cell(struct al_builder *b, struct al_bcolumn *c, const struct a
     struct al_value v;
     unsigned decimals;
     bool zeros = false;
+    if (in->kind == AL_CELL_NUMBER && al_cell_literal(in->text, &v)) {
+        scale_of_literal(b, c, in->text);
+        put_number(c, &v, out);
+        return;
+    }
     if (in->kind != AL_CELL_STRING && looks_numeric(in->text)) {
         bool number = al_cell_number(in->text, true, &v, &decimals, &zeros);
         if (number && (int)decimals != c->scale)
@@ -180,11 +208,7 @@ static void type_cell(struct al_builder *b, struct al_bcolumn *c, const struct a
         if (zeros)
             al_lines_add(&c->zeros, line);
         if (number) {
-            out->type = (uint8_t)v.type;
-            out->scale = (int8_t)c->scale;
-            out->i = v.i;
-            if (v.type == AL_VALUE_REAL)
-                out->d = v.d;
+            put_number(c, &v, out);
             return;
         }
     }

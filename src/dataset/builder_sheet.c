@@ -18,14 +18,14 @@ int al_builder_tables(struct al_builder *b, struct al_err *err)
         "CREATE TABLE _alisio_notes(ordinal INTEGER PRIMARY KEY, sheet, kind, count, lines, message)");
 }
 
-/* The text that a cell stood as, for an SQL function: alisio_zeros(value, decimals) is NULL unless that ends
- * in 0. */
+/* The text that a cell stood as, for an SQL function: alisio_zeros(value, decimals) is NULL where that is the
+ * canonical print. */
 static void sql_zeros(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
     (void)argc;
     autobuf struct al_buf text = AL_BUF_INIT(512);
     al_cell_print(sqlite3_value_double(argv[0]), sqlite3_value_int(argv[1]), &text);
-    if (text.n && text.p[text.n - 1] == '0')
+    if (sqlite3_value_int(argv[1]) > 1 && text.n && text.p[text.n - 1] == '0')
         sqlite3_result_text(ctx, text.p, (int)text.n, SQLITE_TRANSIENT);
 }
 

@@ -4,6 +4,7 @@
 
 struct convert {
     const struct al_pattern_verdict *verdicts;
+    const struct al_bcolumn *columns;
     uint64_t *failed;
 };
 
@@ -31,9 +32,11 @@ static void sql_convert(sqlite3_context *ctx, int argc, sqlite3_value **argv)
     const struct al_pattern_verdict *p = &to->verdicts[i];
     if (type == SQLITE_NULL)
         return;
-    /* A number in a column of amounts is one; in a column of dates it may be a date without separators, or
-     * seconds. */
-    if (type != SQLITE_TEXT && !al_pattern_is_date(p->pattern) && p->pattern != AL_PATTERN_EPOCH_SECONDS) {
+    /* A number in a column of amounts is one, but for "1.234" where the comma is the decimal mark; in a
+     * column of dates it may be a date without separators, or seconds. */
+    bool comma = type == SQLITE_FLOAT && p->decimal == ',';
+    if (type != SQLITE_TEXT && !comma && !al_pattern_is_date(p->pattern) &&
+        p->pattern != AL_PATTERN_EPOCH_SECONDS) {
         sqlite3_result_value(ctx, argv[0]);
         return;
     }
@@ -43,7 +46,7 @@ static void sql_convert(sqlite3_context *ctx, int argc, sqlite3_value **argv)
         al_buf_addf(&printed, "%lld", (long long)sqlite3_value_int64(argv[0]));
         s = al_buf_str(&printed);
     } else if (type == SQLITE_FLOAT) {
-        al_cell_print(sqlite3_value_double(argv[0]), -1, &printed);
+        al_cell_print(sqlite3_value_double(argv[0]), to->columns[i].scale, &printed);
         s = al_buf_str(&printed);
     } else {
         s.p = (const char *)sqlite3_value_text(argv[0]);
@@ -67,7 +70,7 @@ static int fill(struct al_builder *b, const struct al_pattern_verdict *verdicts,
     al_buf_addc(&values, '\0');
     if (al_builder_exec(b, err, "CREATE TABLE _alisio_values_%d(%s)", (int)b->n_sheets, names.p + 1) < 0)
         return -1;
-    struct convert to = {verdicts, failed};
+    struct convert to = {verdicts, b->columns, failed};
     int rc = sqlite3_create_function(b->db, "alisio_convert", 2, SQLITE_UTF8, &to, sql_convert, NULL, NULL);
     if (rc != SQLITE_OK)
         return al_builder_sql_error(b, rc, err);

@@ -16,14 +16,19 @@ struct al_value {
 
 /*
  * A number is a text that is the canonical print of that number: optional '-', no leading zero, no '+', no exponent, no
- * negative zero, at most 15 significant digits in all (or an integer within ±(2^53-1)), no trailing zero behind the point.
+ * negative zero; an integer within ±(2^53-1), or the shortest decimal that reads back as the same double, with at least one
+ * digit behind the point ("3.0", as programs write a column of floats) and no further trailing zeros.
  * Returns true and the value; *decimals is the count of digits behind the point. With zeros_ok, trailing zeros behind the
- * point are let through ("1.50"), and *zeros tells whether there were some.
+ * point are let through ("1.50", "3.00"), and *zeros tells whether there were some that the canonical print has not.
  */
 bool al_cell_number(struct al_str s, bool zeros_ok, struct al_value *ret, unsigned *decimals, bool *zeros);
 
-/* The text that a stored number stood as: shortest digits that read back, no exponent; with scale ≥ 0 that many digits
- * behind the point. */
+/* A number of a format that has numbers (RFC 8259): an integer within ±(2^53-1), or a decimal whose digits a double keeps,
+ * however it is written (1.50, 1e5). False: as a number it would lose digits. */
+bool al_cell_literal(struct al_str s, struct al_value *ret);
+
+/* The text that a stored REAL stood as: shortest digits that read back, no exponent, at least one behind the point; with
+ * scale ≥ 0 that many behind the point. */
 void al_cell_print(double d, int scale, struct al_buf *out);
 
 /* The scale of a column so far (data.md "Numbers"). Starts as AL_SCALE_NONE. */

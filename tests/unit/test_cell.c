@@ -109,16 +109,17 @@ static void other_texts_stay(void **state)
                                      "9007199254740992",
                                      "-9007199254740992",
                                      "12345678901234567890",
-                                     "1234567890123456.5",
+                                     "12345678901234567.5",
                                      "1.10",
-                                     "1.0",
-                                     "0.0",
+                                     "1.00",
+                                     "0.00",
                                      "1.50",
                                      "1.2.3",
                                      "1-2",
                                      "--1",
                                      "1.2e3",
-                                     "0.1234567890123456",
+                                     "0.10000000000000001",
+                                     "0.12345678901234560",
                                      "0.00000000000000000000001",
                                      "2022-01-01",
                                      "12:30",
@@ -130,11 +131,60 @@ static void other_texts_stay(void **state)
     assert_false(holds((struct al_str){"1\0", 2}, false));
 }
 
+/* As programs write columns of floats, with the digits that a double needs. */
+static void floats_are_numbers_when_they_print_back(void **state)
+{
+    (void)state;
+    static const char *const yes[] = {"3.0",
+                                      "0.0",
+                                      "-12.0",
+                                      "0.30000000000000004",
+                                      "0.8414709848078965",
+                                      "0.1234567890123456",
+                                      "-1234567.1234567",
+                                      "1234567890123456.5"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        assert_true(holds(al_str_of(yes[i]), false));
+}
+
+static void literals_are_numbers_when_a_double_holds_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double d;
+    } yes[] = {{"1.50", 1.5},     {"1e5", 1e5},  {"-2.5E-3", -0.0025},
+               {"1e+300", 1e300}, {"3.000", 3},  {"-0.0", 0},
+               {"0.1", 0.1},      {"100e-2", 1}, {"5e-324", 5e-324},
+               {"0e9", 0},        {"12e0", 12},  {"1.7976931348623157e308", 1.7976931348623157e308}};
+    struct al_value v;
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        assert_true(al_cell_literal(al_str_of(yes[i].text), &v));
+        assert_true(v.type == AL_VALUE_REAL && v.d == yes[i].d);
+    }
+    assert_true(al_cell_literal(AL_STR("-0"), &v) && v.type == AL_VALUE_INT && v.i == 0);
+    assert_true(al_cell_literal(AL_STR("9007199254740991"), &v) && v.type == AL_VALUE_INT);
+    static const char *const no[] = {"9007199254740993",
+                                     "1e400",
+                                     "0.10000000000000001",
+                                     "1e-400",
+                                     "123456789012345678901",
+                                     "3.14159265358979323846",
+                                     "x",
+                                     "1e",
+                                     "e5",
+                                     "",
+                                     "-",
+                                     "1e5x"};
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        assert_false(al_cell_literal(al_str_of(no[i]), &v));
+}
+
 static void trailing_zeros_come_with_a_scale(void **state)
 {
     (void)state;
     static const char *const yes[] = {
-        "1.50", "0.00", "10.0", "-3.20", "0.0000000000000000000000", "1234567890123.00"};
+        "1.50", "0.00", "10.00", "-3.20", "0.0000000000000000000000", "1234567890123.00"};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
         assert_true(holds(al_str_of(yes[i]), true));
         assert_false(holds(al_str_of(yes[i]), false));
@@ -197,8 +247,8 @@ static void assert_prints(double d, int scale, const char *want)
 static void any_double_prints_without_exponent(void **state)
 {
     (void)state;
-    assert_prints(0, -1, "0");
-    assert_prints(-0.0, -1, "0");
+    assert_prints(0, -1, "0.0");
+    assert_prints(-0.0, -1, "0.0");
     assert_prints(1e21, -1, "1000000000000000000000");
     assert_prints(1.5e22, -1, "15000000000000000000000");
     assert_prints(-1.25e-10, -1, "-0.000000000125");
@@ -232,6 +282,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(canonical_texts_are_numbers),
         cmocka_unit_test(other_texts_stay),
+        cmocka_unit_test(floats_are_numbers_when_they_print_back),
+        cmocka_unit_test(literals_are_numbers_when_a_double_holds_them),
         cmocka_unit_test(trailing_zeros_come_with_a_scale),
         cmocka_unit_test(random_texts_print_back_or_stay),
         cmocka_unit_test(decimals_print_back_at_every_scale),
