@@ -36,6 +36,8 @@ static void each_topic_is_short_and_ends_with_its_etag(void **state)
 {
     struct world *w = *state;
     for (size_t i = 0; i < guide_n_topics; i++) {
+        if (!guide_topic_live(w->core, &guide_topics[i]))
+            continue;
         struct outcome o = guide(w, guide_topics[i].name, NULL);
         assert_int_equal(o.code, AL_OK);
         assert_true(strlen(o.text) <= GUIDE_MAX_BYTES);
@@ -51,6 +53,8 @@ static void the_same_etag_is_not_modified(void **state)
 {
     struct world *w = *state;
     for (size_t i = 0; i < guide_n_topics; i++) {
+        if (!guide_topic_live(w->core, &guide_topics[i]))
+            continue;
         struct outcome first = guide(w, guide_topics[i].name, NULL);
         char more[64], want[64];
         snprintf(more, sizeof more, ",\"etag\":\"%s\"", etag_of(first.text));
@@ -293,7 +297,7 @@ static void scripts_cannot_read_guides_and_they_can_be_off(void **state)
     world_free(w);
 }
 
-/* Stand-ins of the file tools, with the forms that the examples rely on. */
+/* Stand-ins of the file and data tools, with the forms that the examples rely on. */
 static void list_files(struct al_call *call)
 {
     al_buf_adds(&call->structured,
@@ -313,6 +317,19 @@ static void read_file(struct al_call *call)
 static void write_file(struct al_call *call)
 {
     al_buf_adds(&call->structured, "{\"path\":\"x\",\"bytes\":1,\"created\":true}");
+    al_call_finish(call);
+}
+
+static void data_inspect(struct al_call *call)
+{
+    al_buf_adds(&call->structured,
+                "{\"datasetId\":\"ds_1\",\"sheets\":[{\"columns\":[{\"name\":\"region\"}]}]}");
+    al_call_finish(call);
+}
+
+static void data_query(struct al_call *call)
+{
+    al_buf_adds(&call->structured, "{\"columns\":[],\"rows\":[[\"North\",8]]}");
     al_call_finish(call);
 }
 
@@ -340,6 +357,16 @@ static const struct al_tool file_tools[] = {
      .effect = AL_EFFECT_WRITE,
      .start = write_file,
      .scratch_only = in_scratch},
+    {.name = "data_inspect",
+     .title = "t",
+     .description = "Inspects a file.",
+     .input_schema = ANY,
+     .start = data_inspect},
+    {.name = "data_query",
+     .title = "t",
+     .description = "Queries a dataset.",
+     .input_schema = ANY,
+     .start = data_query},
 };
 
 static void every_example_runs_and_is_shown(void **state)
