@@ -98,7 +98,7 @@ const struct al_command al_command_table[] = {
     {.name = "data query",
      .usage =
          "FILE|ds_ID [SQL | -] [--format table|csv|tsv|json|jsonl] [--exact] [--max-rows N] [--param K=V] "
-         "[--timeout MS]",
+         "[--timeout MS] [--delimiter C] [--header yes|no] [--encoding E] [--skip-rows N] [--decimal C]",
      .summary = "run a SELECT over a file",
      .about = "The table is `data`, of a workbook s_<sheet>; <table>_values has text converted that reads as "
               "numbers or "
