@@ -181,17 +181,63 @@ static void refused(const char *where, const char *name, const struct al_err *er
         fail_msg("%s: %s: %s: %s", where, name, al_code_name(err->code), err->msg);
 }
 
+/* As many at once as may run. */
+static void each_call_of_a_query(void)
+{
+    enum {
+        AT_ONCE = 16
+    };
+    static struct rig_query r[AT_ONCE];
+    static char what[AT_ONCE][32];
+    for (size_t from = 0; from < N_CALLS; from += AT_ONCE) {
+        size_t n = N_CALLS - from < AT_ONCE ? N_CALLS - from : AT_ONCE;
+        for (size_t i = 0; i < n; i++) {
+            snprintf(what[i], sizeof what[i], "call %zu", from + i);
+            struct al_query q = rig_spec(what[i], -1);
+            rig_start(&r[i], &q);
+        }
+        for (size_t i = 0; i < n; i++) {
+            rig_wait(&r[i]);
+            refused("a query", calls[from + i].name, &r[i].err);
+        }
+    }
+    for (size_t i = 0; i < AT_ONCE; i++)
+        rig_free(&r[i]);
+}
+
+static void each_call_of_an_ingest(const char *prefix)
+{
+    enum {
+        AT_ONCE = 4
+    };
+    static struct rig_ingest r[AT_ONCE];
+    int source[AT_ONCE], output = rig_text("");
+    for (size_t from = 0; from < N_CALLS; from += AT_ONCE) {
+        size_t n = N_CALLS - from < AT_ONCE ? N_CALLS - from : AT_ONCE;
+        for (size_t i = 0; i < n; i++) {
+            char what[40];
+            snprintf(what, sizeof what, "%scall %zu", prefix, from + i);
+            source[i] = rig_text(what);
+            struct al_ingest_spec spec = rig_ingest_spec(source[i], output, "x");
+            rig_ingest_start(&r[i], &spec);
+        }
+        for (size_t i = 0; i < n; i++) {
+            rig_ingest_wait(&r[i]);
+            refused(*prefix ? "an ingest's thread" : "an ingest", calls[from + i].name, &r[i].err);
+            close(source[i]);
+        }
+    }
+    for (size_t i = 0; i < AT_ONCE; i++)
+        rig_ingest_free(&r[i]);
+    close(output);
+}
+
 static void each_system_call_is_refused(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < N_CALLS; i++) {
-        char plain[32], thread[40];
-        snprintf(plain, sizeof plain, "call %zu", i);
-        snprintf(thread, sizeof thread, "thread call %zu", i);
-        refused("a query", calls[i].name, &rig_query(plain, -1)->err);
-        refused("an ingest", calls[i].name, &ingest_of(plain)->err);
-        refused("its thread", calls[i].name, &ingest_of(thread)->err);
-    }
+    each_call_of_a_query();
+    each_call_of_an_ingest("");
+    each_call_of_an_ingest("thread ");
     assert_int_equal(rig_query("fine", -1)->err.code, AL_OK);
     rig_rest();
 }
