@@ -30,7 +30,8 @@ void al_data_set_spill_dir(struct al_data *d, const char *path);
 /* Starts the query zygote ahead of the first query; a failure is told by that query. */
 void al_data_warm(struct al_data *d);
 
-/* --- ingest: one fresh process, exec'ed, sealed, with two descriptors and its channel --- */
+/* --- ingest: one fresh process, exec'ed, sealed, with two descriptors and its channel. It is killed after
+ * ten minutes and a second for each 4 MiB of its file: INGEST_LIMIT --- */
 struct al_ingest_spec {
     int source_fd; /* a regular file, O_RDONLY; borrowed for the call (dup'ed) */
     int output_fd; /* an empty regular file, O_RDWR; likewise. Its content is undefined after a failure */

@@ -10,6 +10,10 @@
 #define AL_DATA_QUERIES_MAX 16  /* at once */
 #define AL_DATA_INGESTS_MAX 4
 #define AL_DATA_WAITING_MAX 64 /* of each */
+#define AL_DATA_READER_MS 5    /* that a chunk's reader may take and the query's clock goes on */
+/* An ingest is killed after ten minutes and a second for each so many bytes of its file. */
+#define AL_DATA_INGEST_MS ((uint64_t)600 * 1000)
+#define AL_DATA_INGEST_BYTES_PER_S ((uint64_t)4 << 20)
 
 struct al_query_zygote {
     struct al_data *data;
@@ -64,7 +68,8 @@ struct al_ingest {
     uint64_t total_bytes, begun_ms, told_ms;
     uint64_t n_progress;
     struct al_buf frame, json;
-    struct al_timer *end_timer;
+    struct al_timer *end_timer, *clock;
+    uint64_t timeout_ms;
     bool has_said;
     struct al_said said;
     struct al_err early;
@@ -80,8 +85,9 @@ struct al_data {
     struct al_ingest *ingests, *ingests_waiting;
     size_t n_ingests, n_ingests_waiting;
     uint64_t next_seq, started;
-    bool warm;  /* more than one query is to be expected: keep a spare */
-    bool probe; /* the self-test: what starts next makes a refused system call */
+    uint64_t ingest_ms; /* of an ingest, whatever its size; 0: as above */
+    bool warm;          /* more than one query is to be expected: keep a spare */
+    bool probe;         /* the self-test: what starts next makes a refused system call */
 };
 
 /* data.c */

@@ -35,6 +35,7 @@ static void unlink_ingest(struct al_ingest *i)
 static void free_ingest(struct al_ingest *i)
 {
     al_timer_stop(i->end_timer);
+    al_timer_stop(i->clock);
     if (i->begun)
         al_worker_close(&i->w);
     al_close(&i->source);
@@ -62,7 +63,11 @@ static void tell_end(struct al_ingest *i, const struct al_err *err)
 static void why_ended(const struct al_ingest *i, struct al_err *ret)
 {
     struct stat st;
-    if (i->w.cause != AL_CAUSE_NONE || !i->w.ended) {
+    if (i->w.cause == AL_CAUSE_TIMEOUT) {
+        al_fail(ret, AL_INGEST_LIMIT, "the file was not read within the %llu s that its size is given",
+                (unsigned long long)((i->timeout_ms + 999) / 1000));
+        al_hint(ret, "try again when the computer has less to do, or give the data in several files");
+    } else if (i->w.cause != AL_CAUSE_NONE || !i->w.ended) {
         al_worker_why(&i->w, "the ingest", ret);
         if (ret->code == AL_MEMORY_LIMIT)
             al_hint(ret, "read one sheet of it, or give it as CSV");
@@ -142,6 +147,21 @@ static void take_frame(void *ud, const struct al_frame *f)
 
 /* -- the beginning */
 
+static void out_of_time(void *ud)
+{
+    struct al_ingest *i = ud;
+    i->clock = NULL;
+    al_worker_kill(&i->w, AL_CAUSE_TIMEOUT, "");
+}
+
+static void clock_go(struct al_ingest *i)
+{
+    i->timeout_ms = i->data->ingest_ms
+                        ? i->data->ingest_ms
+                        : AL_DATA_INGEST_MS + i->total_bytes / AL_DATA_INGEST_BYTES_PER_S * 1000;
+    i->clock = al_timer_start(i->data->loop, i->timeout_ms, out_of_time, i);
+}
+
 /* Gives it a process. */
 static int run_ingest(struct al_ingest *i, struct al_err *err)
 {
@@ -169,6 +189,7 @@ static int run_ingest(struct al_ingest *i, struct al_err *err)
     al_close(&i->w.child_channel);
     al_close(&i->source);
     i->begun_ms = al_mono_ms();
+    clock_go(i);
     al_worker_send(&i->w, al_buf_str(&i->frame));
     al_buf_free(&i->frame);
     link_ingest(i, &d->ingests);

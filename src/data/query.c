@@ -61,13 +61,13 @@ static void clock_go(struct al_query_job *j)
     j->clock = al_timer_start(j->data->loop, j->left_ms, out_of_time, j);
 }
 
-static void clock_stop(struct al_query_job *j)
+static void clock_stop(struct al_query_job *j, uint64_t at_ms)
 {
     if (!j->clock)
         return;
     al_timer_stop(j->clock);
     j->clock = NULL;
-    uint64_t gone_ms = al_mono_ms() - j->going_ms;
+    uint64_t gone_ms = at_ms - j->going_ms;
     j->left_ms = gone_ms < j->left_ms ? j->left_ms - gone_ms : 1;
 }
 
@@ -109,7 +109,7 @@ static bool begin_again(struct al_query_proc *p)
         pwrite(p->page, &page, sizeof page, 0) != (ssize_t)sizeof page)
         return false;
     p->retried = true;
-    clock_stop(p->job);
+    clock_stop(p->job, al_mono_ms());
     al_worker_forget_process(&p->w);
     if (al_query_proc_ask(p, &err) == 0)
         return true;
@@ -162,11 +162,17 @@ static void take_chunk(struct al_query_proc *p, struct al_str bytes)
     }
     j->in_chunk = true;
     j->resumed = false;
+    uint64_t began_ms = al_mono_ms();
     bool more = j->ops->chunk(j->ud, bytes);
     j->in_chunk = false;
-    if (!more && !j->resumed && p->w.cause == AL_CAUSE_NONE) {
+    if (p->w.cause != AL_CAUSE_NONE)
+        return;
+    if (!more && !j->resumed) {
         al_worker_pause(&p->w);
-        clock_stop(j);
+        clock_stop(j, began_ms);
+    } else if (al_mono_ms() - began_ms > AL_DATA_READER_MS) { /* a reader that was waited for in there */
+        clock_stop(j, began_ms);
+        clock_go(j);
     }
 }
 
@@ -195,7 +201,7 @@ void al_query_proc_frame(struct al_query_proc *p, const struct al_frame *f)
     case AL_DATA_END:
         fine = j->has_said = al_said_end(f->payload, false, &j->said);
         if (fine) {
-            clock_stop(j);
+            clock_stop(j, al_mono_ms());
             al_worker_ended(&p->w);
             /* Now, and not when the query began: the fork must not take the processor from it. */
             if (j->data->started > 1 || j->data->warm)

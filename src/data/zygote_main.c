@@ -91,6 +91,7 @@ static bool send_chunk(void *ud, struct al_str bytes)
 /* A dataset file is untrusted for ever: what its schema says is not run. */
 static int describe(struct query *in, struct al_err *err)
 {
+    static const char *const keep[] = {NULL};
     char name[16];
     sqlite3 *db = NULL;
     snprintf(name, sizeof name, "fd:%d", AL_DATA_QUERY_FD);
@@ -99,6 +100,8 @@ static int describe(struct query *in, struct al_err *err)
         rc = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    if (rc == SQLITE_OK) /* its tables may be virtual ones */
+        rc = sqlite3_drop_modules(db, (const char **)(uintptr_t)keep);
     if (rc != SQLITE_OK)
         return al_fail(err, AL_INTERNAL, "the dataset cannot be opened: %s", sqlite3_errstr(rc));
     return al_dataset_describe(db, in->q.sql, in->m.sample_rows, &in->json, err);
@@ -169,7 +172,7 @@ static void rehearse(void)
  * It may be forked ahead and wait here for its query. It has not met a byte of anybody's data before its
  * filter is loaded.
  */
-_Noreturn static void become_query(int channel)
+_Noreturn static void become_query(int channel, struct al_data_page *page)
 {
     struct al_data_hello hello;
     struct al_err err = {0};
@@ -178,7 +181,8 @@ _Noreturn static void become_query(int channel)
     /* The parent is the host. Had it died before the first call, no signal would ever come. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != host_pid)
         _exit(1);
-    if (dup3(channel, AL_DATA_FD, 0) < 0 || close_range(AL_DATA_FD + 1, ~0u, 0) < 0)
+    if (dup3(channel, AL_DATA_FD, 0) < 0 || close_range(AL_DATA_FD + 1, ~0u, 0) < 0 ||
+        munmap(page, sizeof *page) < 0)
         _exit(1);
     al_random(&seed, sizeof seed);
     uint64_t more = (uint64_t)AL_QUERY_HEAP + SLACK_BYTES;
@@ -210,7 +214,7 @@ static void fork_query(const struct al_data_request *req, int channel, int page)
     } else {
         m.pid = al_clone(CLONE_PARENT, &shared->pid);
         if (m.pid == 0)
-            become_query(channel);
+            become_query(channel, shared);
         munmap(shared, sizeof *shared);
     }
     say(&m);

@@ -38,7 +38,8 @@ struct al_query {
     struct al_str sql;
     struct al_str params_json; /* array, object, or empty */
     uint64_t max_rows;         /* 0: all (streamed formats) */
-    uint32_t timeout_ms;       /* the deadline is kept from within, too; who kills is outside */
+    uint32_t timeout_ms; /* the deadline is kept from within, too; who kills is outside. Neither counts the
+                            time in which a reader of a stream takes nothing */
     enum al_query_format format;
     bool exact; /* CSV, TSV: each cell as it stood in the file; else text that a spreadsheet would run gets an
                    apostrophe */

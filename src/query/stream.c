@@ -1,6 +1,7 @@
 /* Rows as the bytes of a file: CSV and TSV (RFC 4180, LF), JSON Lines, JSON. */
 #include "query/query_int.h"
 
+#include "base/ident.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "dataset/cell.h"
@@ -20,12 +21,16 @@ struct stream {
     bool gone;    /* the reader */
 };
 
+/* The time in which the reader takes nothing is not the statement's. */
 static void flush(struct stream *t, size_t from)
 {
     if (t->out.n < from || t->out.n == 0)
         return;
+    uint64_t began_ns = al_mono_ns();
     if (!t->gone && t->r->out->chunk && !t->r->out->chunk(t->r->out->ud, al_buf_str(&t->out)))
         t->gone = true;
+    if (t->r->s->deadline_ns)
+        t->r->s->deadline_ns += (int64_t)(al_mono_ns() - began_ns);
     al_buf_clear(&t->out);
 }
 

@@ -353,6 +353,41 @@ static void what_never_ends_is_killed_at_its_deadline(void **state)
     rig_rest();
 }
 
+static void an_ingest_has_a_deadline(void **state)
+{
+    (void)state;
+    rig_data->ingest_ms = 100;
+    struct rig_ingest *i = ingest_of("hang");
+    rig_data->ingest_ms = 0;
+    assert_int_equal(i->err.code, AL_INGEST_LIMIT);
+    assert_non_null(strstr(i->err.msg, "within the 1 s"));
+    both_are_well();
+    rig_rest();
+}
+
+static bool wait_in_there(struct rig_query *r, struct al_str bytes)
+{
+    (void)r;
+    for (uint64_t end = al_mono_ms() + AL_DATA_KILL_MS / 2; al_mono_ms() < end;)
+        ;
+    return bytes.n > 0;
+}
+
+static void a_reader_that_blocks_costs_the_query_no_time(void **state)
+{
+    (void)state;
+    struct rig_query r = {.on_chunk = wait_in_there};
+    struct al_query q = rig_spec("chunks 5", -1);
+    q.format = AL_QUERY_CSV;
+    q.timeout_ms = 100;
+    rig_start(&r, &q);
+    rig_wait(&r);
+    if (r.err.code != AL_OK)
+        fail_msg("%s", r.err.msg);
+    rig_free(&r);
+    rig_rest();
+}
+
 static void cancel_works_in_every_state(void **state)
 {
     (void)state;
@@ -756,6 +791,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(memory_has_a_limit),
 #endif
     cmocka_unit_test(what_never_ends_is_killed_at_its_deadline),
+    cmocka_unit_test(an_ingest_has_a_deadline),
+    cmocka_unit_test(a_reader_that_blocks_costs_the_query_no_time),
     cmocka_unit_test(cancel_works_in_every_state),
     cmocka_unit_test(a_slow_reader_holds_the_writer_up),
     cmocka_unit_test(much_passes_and_little_is_held),

@@ -2,6 +2,7 @@
 
 #include "query_world.h"
 
+#include "base/ident.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -262,6 +263,27 @@ static void a_reader_that_goes_ends_the_query(void **state)
     assert_int_equal(n, 2);
 }
 
+/* Longer for each chunk than the statement has for all of its rows. */
+static bool is_slow(void *ud, struct al_str bytes)
+{
+    const struct query_world *w = ud;
+    for (uint64_t end = al_mono_ms() + w->q.timeout_ms + 20; al_mono_ms() < end;)
+        ;
+    return bytes.n > 0;
+}
+
+static void the_time_of_a_slow_reader_is_not_the_querys(void **state)
+{
+    struct query_world *w = *state;
+    struct al_query_out out = {.chunk = is_slow, .ud = w};
+    w->q.format = AL_QUERY_CSV;
+    w->q.timeout_ms = 200;
+    w->q.sql = AL_STR("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT "
+                      "i, hex(zeroblob(40)) FROM n");
+    if (al_query_run(&w->q, &out, NULL, &w->err) < 0)
+        fail_msg("%s", w->err.msg);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +295,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(several_datasets_are_joined_under_their_aliases, setup, teardown),
         cmocka_unit_test_setup_teardown(files_are_written_as_their_formats_want, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cell_of_sixteen_mebibytes_streams, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_time_of_a_slow_reader_is_not_the_querys, setup, teardown),
         cmocka_unit_test_setup_teardown(a_reader_that_goes_ends_the_query, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
