@@ -120,6 +120,31 @@ static int allow_counted_memory(scmp_filter_ctx c)
     return r;
 }
 
+static int refuse(scmp_filter_ctx c, int error, const int *calls, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int r = seccomp_rule_add(c, SCMP_ACT_ERRNO((unsigned)error), calls[i], 0);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/*
+ * What abort(3) does before it falls back on an instruction that traps. These fail, and do nothing: a worker
+ * that gives itself up dies by a signal of its own, and only one that tries something else by SIGSYS.
+ */
+static int fail_abort(scmp_filter_ctx c)
+{
+    static const int calls[] = {
+        SCMP_SYS(tgkill), SCMP_SYS(writev), SCMP_SYS(rt_sigaction),
+#ifndef AL_ASAN
+        SCMP_SYS(gettid), SCMP_SYS(getpid),
+#endif
+    };
+    return refuse(c, EPERM, calls, COUNT(calls));
+}
+
 /* What SQLite does over descriptors (db/fdvfs.h). */
 static int allow_files(scmp_filter_ctx c)
 {
@@ -139,18 +164,23 @@ static int rules_query(scmp_filter_ctx c)
     int r = allow(c, calls, COUNT(calls));
     if (r == 0)
         r = allow_files(c);
+    if (r == 0)
+        r = fail_abort(c);
     return r < 0 ? r : allow_counted_memory(c);
 }
 
 static int rules_query_zygote(scmp_filter_ctx c)
 {
+    static const int abort_calls[] = {SCMP_SYS(tgkill), SCMP_SYS(writev)};
 #ifdef AL_ASAN
     static const int calls[] = {SCMP_SYS(sched_yield)};
     int r = allow(c, calls, COUNT(calls));
     if (r < 0)
         return r;
 #endif
-    return rules_zygote(c) < 0 ? -EINVAL : allow_files(c);
+    if (rules_zygote(c) < 0 || refuse(c, EPERM, abort_calls, COUNT(abort_calls)) < 0)
+        return -EINVAL;
+    return allow_files(c);
 }
 
 static int rules_ingest(scmp_filter_ctx c)
@@ -168,16 +198,6 @@ static int rules_ingest(scmp_filter_ctx c)
     };
     int r = rules_query(c);
     return r < 0 ? r : allow(c, calls, COUNT(calls));
-}
-
-static int deny(scmp_filter_ctx c, const int *calls, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        int r = seccomp_rule_add(c, SCMP_ACT_ERRNO(EACCES), calls[i], 0);
-        if (r < 0)
-            return r;
-    }
-    return 0;
 }
 
 static int rules_git(scmp_filter_ctx c)
@@ -200,7 +220,7 @@ static int rules_git(scmp_filter_ctx c)
         SCMP_SYS(userfaultfd),
         SCMP_SYS(perf_event_open),
     };
-    return deny(c, calls, COUNT(calls));
+    return refuse(c, EACCES, calls, COUNT(calls));
 }
 
 static int export(scmp_filter_ctx c, struct sock_fprog **ret)

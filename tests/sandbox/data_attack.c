@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* -- the sealed side */
@@ -47,7 +48,6 @@ static const struct {
     CALL(process_vm_readv, 1, 0, 0, 0),
     CALL(process_vm_writev, 1, 0, 0, 0),
     CALL(kill, 1, 0, 0, 0),
-    CALL(tgkill, 1, 1, 0, 0),
     CALL(tkill, 1, 0, 0, 0),
     CALL(pidfd_open, 1, 0, 0, 0),
     CALL(pidfd_send_signal, 3, 0, 0, 0),
@@ -89,7 +89,6 @@ static const struct {
     CALL(prlimit64, 0, 2, 0, 0),
     CALL(setpriority, 0, 0, 19, 0),
     CALL(sched_setaffinity, 0, 0, 0, 0),
-    CALL(rt_sigaction, SIGSYS, 0, 0, 8),
     CALL(shmget, 1, 1, 0, 0),
     CALL(personality, 0, 0, 0, 0),
     CALL(getppid, 0, 0, 0, 0),
@@ -138,6 +137,24 @@ static void look_at_descriptors(void)
     fake_say("descriptors", (long)open_ones, syscall(SYS_pwrite64, 4, "x", 1, 0) < 0 ? errno : 0);
 }
 
+/* They do nothing, so that abort() ends by a signal that is no attack's. */
+static void try_abort_calls(void)
+{
+    static char byte = 'x';
+    struct iovec v = {&byte, 1};
+    struct kernel_sigaction {
+        void (*handler)(int);
+        unsigned long flags;
+        void (*restorer)(void);
+        unsigned long mask;
+    } ignore = {.handler = SIG_IGN};
+    long fails = 0;
+    fails += syscall(SYS_tgkill, 1, 1, SIGKILL) < 0 && errno == EPERM;
+    fails += syscall(SYS_writev, 3, &v, 1) < 0 && errno == EPERM;
+    fails += syscall(SYS_rt_sigaction, SIGSYS, &ignore, NULL, 8) < 0 && errno == EPERM;
+    fake_say("refused", fails, 0);
+}
+
 void fake_deed(struct al_str what, bool ingest)
 {
     int64_t i = 0;
@@ -147,6 +164,8 @@ void fake_deed(struct al_str what, bool ingest)
         long r = syscall(calls[i].number, calls[i].a, calls[i].b, calls[i].c, calls[i].d, -1, 0);
         fake_say("survived with", r, errno);
     }
+    if (al_str_is(what, "abort's calls"))
+        try_abort_calls();
     if (al_str_is(what, "descriptors"))
         look_at_descriptors();
 #ifdef __x86_64__
@@ -242,6 +261,14 @@ static void each_system_call_is_refused(void **state)
     rig_rest();
 }
 
+static void calls_of_abort_do_nothing(void **state)
+{
+    (void)state;
+    assert_string_equal(rig_query("abort's calls", -1)->err.msg, "refused 3 0");
+    assert_string_equal(ingest_of("abort's calls")->err.msg, "refused 3 0");
+    assert_string_equal(ingest_of("thread abort's calls")->err.msg, "refused 3 0");
+}
+
 static void calls_of_another_architecture_are_refused(void **state)
 {
     (void)state;
@@ -270,6 +297,7 @@ static void a_worker_has_its_files_alone(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(each_system_call_is_refused),
+    cmocka_unit_test(calls_of_abort_do_nothing),
     cmocka_unit_test(calls_of_another_architecture_are_refused),
 #ifndef AL_ASAN
     cmocka_unit_test(a_worker_has_its_files_alone),

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char metadata[] =
@@ -16,17 +17,31 @@ static const char metadata[] =
     "CREATE TABLE _alisio_columns(table_name, ordinal, name, label, inferred_type, scale, parsed_as);"
     "INSERT INTO _alisio_sheets VALUES (1, 'data', 'data', 0, 0, 'data_values');";
 
+static int spill = -1;
+
+void query_world_spill(uint64_t max)
+{
+    struct al_err err = {0};
+    assert_int_equal(al_fdvfs_register(spill, max, &err), 0);
+}
+
+off_t query_world_spilled(void)
+{
+    struct stat st;
+    assert_int_equal(fstat(spill, &st), 0);
+    return st.st_size;
+}
+
 void query_world_init(void)
 {
     static bool done;
-    struct al_err err = {0};
     if (done)
         return;
     done = true;
-    int spill = memfd_create("spill", MFD_CLOEXEC);
+    spill = memfd_create("spill", MFD_CLOEXEC);
     assert_true(spill >= 0);
     assert_int_equal(al_query_prepare(), 0);
-    assert_int_equal(al_fdvfs_register(spill, AL_QUERY_SPILL, &err), 0);
+    query_world_spill(AL_QUERY_SPILL);
 }
 
 static int make(const char *first, const char *sql)

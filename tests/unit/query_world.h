@@ -6,6 +6,8 @@
 
 #include "base/json.h"
 
+#include <sys/types.h>
+
 struct query_world {
     struct al_query q;
     struct al_buf text, json, details, bytes;
@@ -14,7 +16,9 @@ struct query_world {
     const struct al_json *value; /* of json, when the query succeeded */
 };
 
-void query_world_init(void); /* the VFS and the limits, once */
+void query_world_init(void);          /* the VFS and the limits, once */
+void query_world_spill(uint64_t max); /* at most so many bytes, from now on */
+off_t query_world_spilled(void);      /* bytes of the spill file */
 /* A descriptor of a dataset file that these statements made, with the tables of a dataset's metadata in it.
  */
 int query_dataset(const char *sql);

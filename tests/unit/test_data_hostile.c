@@ -133,6 +133,8 @@ static void eat(bool by_malloc)
 static void die(struct al_str how)
 {
     int64_t n = 0;
+    if (al_str_is(how, "abort"))
+        abort();
     if (al_str_is(how, "trap"))
         __builtin_trap();
     if (al_str_is(how, "null"))
@@ -305,7 +307,7 @@ static void floods_are_lies(void **state)
 
 static void each_death_is_told(void **state)
 {
-    static const char *const deaths[] = {"die trap", "die null", "die 0", "die 1", "die 255"};
+    static const char *const deaths[] = {"die abort", "die trap", "die null", "die 0", "die 1", "die 255"};
     (void)state;
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++) {
         struct rig_query *q = rig_query(deaths[i], -1);

@@ -264,10 +264,25 @@ static void sorting_goes_to_the_spill_file(void **state)
     struct query_world *w = *state;
     w->q.timeout_ms = 60000;
     assert_rows(w,
-                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000), s AS "
-                "(SELECT (i * 7919) % "
-                "300007 k, hex(zeroblob(50)) t FROM n ORDER BY 1) SELECT count(*), min(k), max(k) FROM s",
-                "[[300000,1,300006]]");
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000), s AS "
+                "(SELECT (i * 7919) % 1000003 k, i || ' has some text behind it' t FROM n ORDER BY 1) "
+                "SELECT count(*), min(k), max(k) FROM s",
+                "[[1000000,1,1000002]]");
+    assert_true(query_world_spilled() > (off_t)16 << 20);
+}
+
+static void a_full_spill_file_is_a_limit_that_is_named(void **state)
+{
+    struct query_world *w = *state;
+    const char *sql =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000), s AS "
+        "(SELECT i, hex(randomblob(50)) t FROM n ORDER BY t) SELECT count(*) FROM s";
+    w->q.timeout_ms = 60000;
+    query_world_spill((uint64_t)4 << 20);
+    assert_refused(w, sql, AL_QUERY_LIMIT, "temporary space");
+    assert_refused(w, sql, AL_QUERY_LIMIT, "aggregate before ORDER BY");
+    query_world_spill(AL_QUERY_SPILL);
+    assert_rows(w, sql, "[[100000]]");
 }
 
 int main(void)
@@ -281,6 +296,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(attacks_end_in_a_clear_error, setup, teardown),
         cmocka_unit_test_setup_teardown(statements_that_are_too_large_name_the_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(sorting_goes_to_the_spill_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_full_spill_file_is_a_limit_that_is_named, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
