@@ -171,6 +171,20 @@ static int find_dialect(struct al_csv *c, bool tab, struct al_csv_head *head, st
     return 0;
 }
 
+/* How many of a row's cells are given out: those at its end that are no columns are left away while they are
+ * empty. */
+static size_t trimmed(const struct al_csv *c)
+{
+    size_t n = c->n < AL_CSV_MAX_CELLS ? c->n : AL_CSV_MAX_CELLS, keep = c->width - c->tail;
+    if (!c->tail || n <= keep || c->n > c->width)
+        return n;
+    for (size_t i = keep; i < n; i++) {
+        if (c->cells[i].text.n)
+            return n;
+    }
+    return keep;
+}
+
 /* A header of several lines: "Price" above "EUR" is "Price EUR". */
 static int read_header(struct al_csv *c, const struct al_csv_head *head, struct al_err *err)
 {
@@ -202,11 +216,17 @@ static int read_header(struct al_csv *c, const struct al_csv_head *head, struct 
         took(c);
         rows--;
     }
+    size_t first = head->named_rows && n < AL_CSV_MAX_CELLS;
     for (size_t i = 0; i < n; i++)
-        labels[i] = al_buf_str(&parts[i]);
-    c->width = n;
+        labels[i + first] = al_buf_str(&parts[i]);
+    if (first)
+        labels[0] = AL_STR("");
+    c->width = head->tail ? head->width : n + first;
     if (r >= 0)
-        r = n ? c->sink->columns(c->sink->ud, labels, n, err) : no_rows(err);
+        r = n ? c->sink->columns(
+                    c->sink->ud, labels,
+                    head->tail && n > head->width - head->tail ? head->width - head->tail : n + first, err)
+              : no_rows(err);
     for (size_t i = 0; i < n; i++)
         al_buf_free(&parts[i]);
     free(parts);
@@ -215,7 +235,7 @@ static int read_header(struct al_csv *c, const struct al_csv_head *head, struct 
 }
 
 /* Without a header the first row says how many columns there are. */
-static int name_none(struct al_csv *c, struct al_err *err)
+static int name_none(struct al_csv *c, const struct al_csv_head *head, struct al_err *err)
 {
     static const struct al_str none[AL_CSV_MAX_CELLS];
     int r;
@@ -227,7 +247,9 @@ static int name_none(struct al_csv *c, struct al_err *err)
         return -1;
     c->held = r > 0;
     c->width = r ? (c->n < AL_CSV_MAX_CELLS ? c->n : AL_CSV_MAX_CELLS) : 0;
-    return c->width ? c->sink->columns(c->sink->ud, none, c->width, err) : no_rows(err);
+    if (c->width && c->tail)
+        c->width = head->width;
+    return c->width ? c->sink->columns(c->sink->ud, none, c->width - c->tail, err) : no_rows(err);
 }
 
 static int read_rows(struct al_csv *c, struct al_err *err)
@@ -246,8 +268,7 @@ static int read_rows(struct al_csv *c, struct al_err *err)
         if (c->nul || c->stray)
             note_row(c);
         c->row++;
-        if (c->sink->row(c->sink->ud, c->cells, c->n < AL_CSV_MAX_CELLS ? c->n : AL_CSV_MAX_CELLS, c->line,
-                         err) < 0)
+        if (c->sink->row(c->sink->ud, c->cells, trimmed(c), c->line, err) < 0)
             return -1;
         took(c);
     }
@@ -261,10 +282,11 @@ static int read_all(struct al_csv *c, bool tab, struct al_err *err)
         return -1;
     if (c->p == c->e && c->eof)
         return no_rows(err);
+    c->tail = head.tail;
     c->found->delimiter = c->d.delim == '\n' ? 0 : c->d.delim;
     if (c->sink->sheet(c->sink->ud, AL_STR("data"), err) < 0)
         return -1;
-    if ((head.header_rows ? read_header(c, &head, err) : name_none(c, err)) < 0)
+    if ((head.header_rows ? read_header(c, &head, err) : name_none(c, &head, err)) < 0)
         return -1;
     return read_rows(c, err);
 }

@@ -19,6 +19,7 @@ struct row {
     const char *start;
     uint64_t line;
     size_t n, filled;
+    size_t tail; /* cells at its end that are empty and not quoted */
     bool after_blank;
     unsigned char class[COLUMNS];
     uint64_t hash[COLUMNS], shape[COLUMNS];
@@ -136,6 +137,9 @@ static void read_rows(struct al_csv *c, struct al_str sample, bool whole, struct
             *r = (struct row){.start = p, .line = line, .n = k->n, .after_blank = blank};
             for (size_t i = 0; i < k->n && i < AL_CSV_MAX_CELLS; i++)
                 take_cell(r, i, (struct al_str){al_buf_str(&k->text).p + k->spans[i].at, k->spans[i].n});
+            while (k->n <= AL_CSV_MAX_CELLS && r->tail < k->n && k->spans[k->n - 1 - r->tail].n == 0 &&
+                   !k->spans[k->n - 1 - r->tail].quoted)
+                r->tail++;
             blank = false;
         }
         line += k->lines;
@@ -345,6 +349,78 @@ static size_t skip_preamble(const struct table *t, size_t from)
     return at;
 }
 
+/*
+ * Cells at the end of each line that are empty and have no name: a delimiter that ends lines rather than
+ * cells, or the empty columns of a spreadsheet. So few that a value which comes there later is kept as one
+ * beyond the header.
+ */
+static size_t empty_tail(const struct table *t, size_t at)
+{
+    const struct row *h = &t->rows[at];
+    size_t tail = AL_TABLE_MAX_EXTRA + 1;
+    if (at + 1 >= t->n || h->n > t->width || h->n + 1 < t->width)
+        return 0;
+    for (size_t i = at; i < t->n; i++) {
+        const struct row *r = &t->rows[i];
+        if (r->n > t->width)
+            return 0;
+        size_t empty = r->tail + (t->width - r->n);
+        tail = empty < tail ? empty : tail;
+    }
+    return tail <= AL_TABLE_MAX_EXTRA && tail < t->width ? tail : 0;
+}
+
+/* As R's write.table has it: a header that has one name less than each row has cells, the first of which
+ * names it. */
+static bool names_rows(const struct table *t, size_t at)
+{
+    const struct row *h = &t->rows[at];
+    if (t->n - at < 3 || h->n < 2 || h->n + 1 != t->width || h->filled != h->n || t->rows[at + 1].after_blank)
+        return false;
+    for (size_t i = at + 1; i < t->n; i++) {
+        if (t->rows[i].n != t->width || t->rows[i].class[0] == EMPTY)
+            return false;
+        for (size_t k = at + 1; k < i; k++) {
+            if (t->rows[k].hash[0] == t->rows[i].hash[0])
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The row's cells one to the right, so that they stand above those that they name. */
+static void shift(struct row *h)
+{
+    memmove(h->class + 1, h->class, (COLUMNS - 1) * sizeof *h->class);
+    memmove(h->hash + 1, h->hash, (COLUMNS - 1) * sizeof *h->hash);
+    memmove(h->shape + 1, h->shape, (COLUMNS - 1) * sizeof *h->shape);
+    memmove(h->year + 1, h->year, (COLUMNS - 1) * sizeof *h->year);
+    h->class[0] = EMPTY;
+    h->hash[0] = h->shape[0] = 0;
+    h->year[0] = false;
+    h->n++;
+}
+
+static void find_edges(struct al_csv *c, struct table *t, size_t at, struct al_csv_head *ret)
+{
+    ret->width = t->width;
+    ret->tail = empty_tail(t, at);
+    if (ret->tail)
+        c->sink->note(c->sink->ud, AL_NOTE_DELIMITER, 0,
+                      "each line ends in %zu empty cell%s without a name: no column is made of %s", ret->tail,
+                      ret->tail == 1 ? "" : "s", ret->tail == 1 ? "it" : "them");
+    else if (c->opts->header >= 0 && names_rows(t, at)) {
+        struct row was = t->rows[at];
+        shift(&t->rows[at]);
+        ret->named_rows = c->opts->header > 0 || is_header(t, at);
+        if (!ret->named_rows)
+            t->rows[at] = was;
+    }
+    if (ret->named_rows)
+        c->sink->note(c->sink->ud, AL_NOTE_HEADER, t->rows[at].line,
+                      "the header has one name less than the rows have cells: the first column has no name");
+}
+
 void al_csv_find_head(struct al_csv *c, struct al_str sample, bool whole, struct al_csv_head *ret)
 {
     struct table t = {0};
@@ -365,7 +441,8 @@ void al_csv_find_head(struct al_csv *c, struct al_str sample, bool whole, struct
         ret->start = t.rows[at].start;
         ret->line = t.rows[at].line;
     }
-    bool header = c->opts->header ? c->opts->header > 0 : is_header(&t, at);
+    find_edges(c, &t, at, ret);
+    bool header = c->opts->header ? c->opts->header > 0 : ret->named_rows || is_header(&t, at);
     if (header) {
         ret->header_rows = 1;
         ret->grouped = at + 1 < t.n && t.rows[at].n == t.rows[at + 1].n && !c->opts->header &&

@@ -69,6 +69,7 @@ struct al_csv {
     uint64_t line; /* of p, from 1 */
     uint64_t row;  /* given out */
     size_t width;  /* of the header; 0: not known yet */
+    size_t tail;   /* of them, the last, which hold nothing: no columns */
     struct al_cell *cells;
     size_t n;
     size_t escaped[AL_CSV_MAX_CELLS]; /* indices of cells with doubled or escaped quotes */
@@ -94,7 +95,10 @@ struct al_csv_head {
     const char *start;
     uint64_t line;
     unsigned header_rows;
-    bool grouped; /* a name of its first line goes for the empty cells behind it, too */
+    bool grouped;    /* a name of its first line goes for the empty cells behind it, too */
+    bool named_rows; /* the rows begin with a cell that the header has no name for */
+    size_t width;    /* cells of most rows */
+    size_t tail;     /* of them, empty ones at the end of each line, without a name */
 };
 void al_csv_find_head(struct al_csv *c, struct al_str sample, bool whole, struct al_csv_head *ret);
 /* Does the text look like a number, a date, a time, an amount? */

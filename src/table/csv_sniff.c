@@ -6,14 +6,18 @@
 #include <stdio.h>
 
 #define WIDTHS 256
-#define NEAR 0.95    /* a second that scores so much of the first is a near tie */
+#define NEAR 0.95 /* a second that scores so much of the first is a near tie */
+#define MAX_TITLES 8
 #define DOUBTFUL 0.5 /* below that, unusual delimiters are tried, too */
 
 struct score {
     struct al_csv_dialect d;
     double points, consistency;
     size_t width, rows, stray, quoted;
-    size_t first; /* cells of the first row */
+    size_t cells, decimals; /* that hold nothing but a number with a point */
+    size_t first;           /* cells of the first row */
+    size_t titles;          /* rows of one cell before the first that has more */
+    bool gap;               /* and a blank line behind them */
 };
 
 static bool holds_other(struct al_str s, char delim)
@@ -26,12 +30,30 @@ static bool holds_other(struct al_str s, char delim)
     return false;
 }
 
+static void score_of(struct score *ret, size_t usual, size_t dirty)
+{
+    double rows = (double)ret->rows;
+    bool titled = ret->gap && ret->titles <= MAX_TITLES && usual >= 2 && usual + ret->titles == ret->rows;
+    ret->consistency = (double)usual / rows;
+    /* A header without a name for the names of rows, as R writes it. */
+    if (ret->rows >= 4 && ret->first >= 2 && ret->first + 1 == ret->width && usual + 1 == ret->rows)
+        ret->consistency = 1;
+    /* Lines of a title, and then no exception. */
+    if (titled)
+        ret->consistency = 1;
+    ret->points = ret->consistency * (1 - 0.4 * (double)dirty / (double)ret->cells) *
+                  (1 - 0.5 * (double)ret->stray / rows) *
+                  (1 + 0.005 * (double)(ret->width < 20 ? ret->width : 20));
+    if (ret->first == 1)
+        ret->points *= titled ? 0.9 : 0.6;
+}
+
 /* Rows of one width, most of all; cells that hold another delimiter and quotes that fit badly speak against
  * it. */
 static void rate(struct al_csv_slow *k, struct al_str sample, bool whole, struct score *ret)
 {
     const char *p = sample.p, *e = p + sample.n;
-    size_t counts[WIDTHS] = {0}, cells = 0, dirty = 0, open = 0;
+    size_t counts[WIDTHS] = {0}, dirty = 0, open = 0;
     k->d = &ret->d;
     k->mode = AL_CSV_INNER;
     while (p < e) {
@@ -39,19 +61,24 @@ static void rate(struct al_csv_slow *k, struct al_str sample, bool whole, struct
         if (!k->whole && !whole && ret->rows)
             break; /* cut by the end of the sample */
         p = k->end;
-        if (k->n == 1 && k->text.n == 0)
+        if (k->n == 1 && k->text.n == 0) {
+            ret->gap = ret->gap || (ret->rows && ret->titles == ret->rows);
             continue;
+        }
         open += !k->whole;
         ret->stray += k->stray != 0;
+        ret->titles += k->n == 1 && ret->titles == ret->rows;
         ret->rows++;
         if (ret->rows == 1)
             ret->first = k->n;
         counts[k->n < WIDTHS ? k->n : WIDTHS - 1]++;
         for (size_t i = 0; i < k->n && i < WIDTHS; i++) {
-            cells++;
+            struct al_str s = {al_buf_str(&k->text).p + k->spans[i].at, k->spans[i].n};
+            ret->cells++;
             ret->quoted += k->spans[i].quoted;
-            dirty += !k->spans[i].quoted &&
-                     holds_other((struct al_str){k->text.p + k->spans[i].at, k->spans[i].n}, ret->d.delim);
+            ret->decimals +=
+                ret->d.delim == ' ' && !k->spans[i].quoted && memchr(s.p, '.', s.n) && al_csv_numish(s);
+            dirty += !k->spans[i].quoted && holds_other(s, ret->d.delim);
         }
     }
     for (size_t w = 2; w < WIDTHS; w++) {
@@ -60,13 +87,7 @@ static void rate(struct al_csv_slow *k, struct al_str sample, bool whole, struct
     }
     if (!ret->rows || ret->width < 2)
         return;
-    double rows = (double)ret->rows;
-    ret->consistency = (double)counts[ret->width] / rows;
-    ret->points = ret->consistency * (1 - 0.4 * (double)dirty / (double)cells) *
-                  (1 - 0.5 * (double)ret->stray / rows) *
-                  (1 + 0.005 * (double)(ret->width < 20 ? ret->width : 20));
-    if (ret->first == 1)
-        ret->points *= 0.6;
+    score_of(ret, counts[ret->width], dirty);
     if (open)
         ret->points *= 0.7;
 }
@@ -131,7 +152,8 @@ static bool rare_is_clear(const struct score *s)
     if (s->rows < 2 || s->consistency < 0.9)
         return false;
     if (s->d.delim == ' ')
-        return s->consistency > 0.98 && s->rows >= 4 && (s->width >= 4 || s->quoted * 2 >= s->rows);
+        return s->consistency > 0.98 && s->rows >= 4 &&
+               (s->width >= 4 || s->quoted * 2 >= s->rows || s->decimals * 10 >= s->cells * 9);
     if (s->d.delim == ':')
         return s->width >= 4 && s->rows >= 3 && s->consistency > 0.98;
     return s->rows >= 3 || s->width >= 3;
@@ -168,13 +190,21 @@ static const char *delim_name(char d, char room[8])
     return room;
 }
 
+/* Whether the second would give a table as well: about as many rows of one width, which is no smaller. A
+ * decimal comma in each row, with a title above, is no second delimiter. */
+static bool near_tie(const struct score *b, const struct score *s)
+{
+    return s->points > 0 && s->points >= NEAR * b->points && s->width >= b->width &&
+           s->consistency >= NEAR * b->consistency;
+}
+
 static void tell(struct al_csv *c, const struct try *t)
 {
     char one[8], two[8];
     const struct score *b = &t->best, *s = &t->second;
     if (!strchr(",;\t|\n", c->d.delim))
         c->sink->note(c->sink->ud, AL_NOTE_DELIMITER, 0, "the delimiter is %s", delim_name(c->d.delim, one));
-    else if (s->points > 0 && s->points >= NEAR * b->points && s->d.delim != c->d.delim && c->d.delim != '\n')
+    else if (near_tie(b, s) && s->d.delim != c->d.delim && c->d.delim != '\n')
         c->sink->note(c->sink->ud, AL_NOTE_DELIMITER, 0,
                       "the delimiter may be %s (taken) or %s: say which with delimiter",
                       delim_name(c->d.delim, one), delim_name(s->d.delim, two));
@@ -202,8 +232,22 @@ static void try_all(struct try *t)
     }
 }
 
+/* Lines at the top that begin with # say nothing of those below, if there are any. */
+static struct al_str behind_comments(struct al_str s)
+{
+    const char *p = s.p, *e = s.p + s.n;
+    while (p < e && *p == '#') {
+        while (p < e && *p != '\n' && *p != '\r')
+            p++;
+        while (p < e && (*p == '\n' || *p == '\r'))
+            p++;
+    }
+    return p < e ? (struct al_str){p, (size_t)(e - p)} : s;
+}
+
 void al_csv_sniff(struct al_csv *c, struct al_str sample, bool whole, bool tab)
 {
+    sample = behind_comments(sample);
     struct try t = {.k = &c->slow, .sample = sample, .whole = whole};
     char forced = c->opts->delimiter ? c->opts->delimiter : c->d.delim ? c->d.delim : 0;
     if (!forced && tab && memchr(sample.p, '\t', sample.n))
