@@ -183,7 +183,7 @@ static void csv_spectrum_is_read_exactly(void **state)
     snprintf(csv, sizeof csv, "%s/csv-spectrum/csvs", corpus);
     snprintf(json, sizeof json, "%s/csv-spectrum/json", corpus);
     unsigned ok = matching(csv, json, &all);
-    print_message("csv-spectrum: %u of %u\n", ok, all);
+    print_message("corpus: csv-spectrum | %u of %u\n", ok, all);
     assert_int_equal(all, 12);
     assert_int_equal(ok, 12);
 }
@@ -198,7 +198,7 @@ static void csv_test_data_is_read_exactly_or_with_a_reason(void **state)
     snprintf(csv, sizeof csv, "%s/csv-test-data/csv", corpus);
     snprintf(json, sizeof json, "%s/csv-test-data/json", corpus);
     unsigned ok = matching(csv, json, &all);
-    print_message("csv-test-data: %u of %u valid ones\n", ok, all);
+    print_message("corpus: csv-test-data, valid files | %u of %u\n", ok, all);
     assert_int_equal(all, 18);
     assert_int_equal(ok, 18);
     struct names files = {0};
@@ -216,7 +216,7 @@ static void csv_test_data_is_read_exactly_or_with_a_reason(void **state)
         if (!noted)
             print_message("  nothing to say of %s\n", strrchr(files.all[i], '/') + 1);
     }
-    print_message("csv-test-data: a reason for %u of %u broken ones\n", told, bad);
+    print_message("corpus: csv-test-data, broken files with a reason | %u of %u\n", told, bad);
     assert_int_equal(bad, 7);
     /* A wrong or missing header is text like any other: what the columns mean is not in the file. */
     assert_true(told >= 5);
@@ -274,8 +274,9 @@ static void pollock_without_being_told_the_dialect(void **state)
         if (!ok)
             print_message("  differs: %s\n", base);
     }
-    print_message("Pollock: %u of %u file-level, %u of %u row-level\n", file_ok, file_level, row_ok,
-                  row_level);
+    print_message("corpus: Pollock, file-level, exact without being told the dialect | %u of %u\n", file_ok,
+                  file_level);
+    print_message("corpus: Pollock, row-level, likewise | %u of %u\n", row_ok, row_level);
     assert_int_equal(file_level, 22);
     assert_true(file_ok >= 17);
     assert_true(row_ok >= 2);
@@ -351,8 +352,10 @@ static void nothing_breaks_and_nothing_is_lost(void **state)
         }
         names_free(&files);
     }
-    print_message("%u files, %u rows, %u refused with a reason, %u with something lost\n", all, rows, refused,
-                  lost);
+    print_message(
+        "corpus: letters and digits of CSV files counted in and out | %u files, %u rows, %u refused "
+        "with a reason, %u lose something\n",
+        all, rows, refused, lost);
     assert_true(all > 900);
     assert_int_equal(lost, 0);
 }

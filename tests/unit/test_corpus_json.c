@@ -121,6 +121,8 @@ static void in_corpus(const char *folder, void (*check)(const char *path, const 
     }
 }
 
+static unsigned n_taken, n_refused, n_either_taken, n_either_refused;
+
 static void check_suite(const char *path, const char *name)
 {
     struct counted c;
@@ -132,6 +134,10 @@ static void check_suite(const char *path, const char *name)
         fail_msg("%s is valid: %s", name, err.msg);
     if (name[0] == 'n' && r == 0)
         fail_msg("%s is broken, and was taken", name);
+    n_taken += name[0] == 'y';
+    n_refused += name[0] == 'n';
+    n_either_taken += name[0] == 'i' && r == 0;
+    n_either_refused += name[0] == 'i' && r < 0;
     bool placed = strstr(err.msg, "line ") && strstr(err.msg, "column ");
     if (name[0] == 'n' && !placed && !strstr(err.msg, "is empty") && !strstr(err.msg, "white space only"))
         fail_msg("%s: the place is missing: %s", name, err.msg);
@@ -141,6 +147,8 @@ static void the_test_suite_is_told_apart(void **state)
 {
     (void)state;
     in_corpus("json/JSONTestSuite", check_suite);
+    print_message("corpus: JSONTestSuite | %u y_ accepted, %u n_ refused; i_: %u accepted, %u refused\n",
+                  n_taken, n_refused, n_either_taken, n_either_refused);
 }
 
 static void check_valid(const char *path, const char *name)

@@ -67,7 +67,7 @@ static void every_workbook_is_read_or_refused_with_a_reason(void **state)
         }
         closedir(d);
     }
-    print_message("%u read, %u refused\n", n_read, n_refused);
+    print_message("corpus: workbooks | %u read, %u refused with a reason\n", n_read, n_refused);
     /* A damaged archive, an encrypted one, two that are no workbooks, one that is empty. */
     assert_true(n_read >= 205);
     assert_true(n_refused <= 5);
