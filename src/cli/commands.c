@@ -98,7 +98,8 @@ const struct al_command al_command_table[] = {
     {.name = "data query",
      .usage =
          "FILE|ds_ID [SQL | -] [--format table|csv|tsv|json|jsonl] [--exact] [--max-rows N] [--param K=V] "
-         "[--timeout MS] [--delimiter C] [--header yes|no] [--encoding E] [--skip-rows N] [--decimal C]",
+         "[--timeout MS] [--sheet S] [--delimiter C] [--header yes|no] [--encoding E] [--skip-rows N] "
+         "[--decimal C]",
      .summary = "run a SELECT over a file",
      .about = "The table is `data`, of a workbook s_<sheet>; <table>_values has text converted that reads as "
               "numbers or "
@@ -109,7 +110,7 @@ const struct al_command al_command_table[] = {
               "otherwise; the other formats have all rows, as they come. The flags of `data inspect` say how "
               "the file is "
               "read.",
-     .flags = FLAGS(AL_FLAG_FORMAT, AL_FLAG_EXACT, AL_FLAG_MAX_ROWS, AL_FLAG_PARAM, AL_FLAG_TIMEOUT,
+     .flags = FLAGS(AL_FLAG_FORMAT, AL_FLAG_EXACT, AL_FLAG_MAX_ROWS, AL_FLAG_PARAM, AL_FLAG_TIMEOUT, AL_FLAG_SHEET,
                     AL_FLAG_DELIMITER, AL_FLAG_HEADER, AL_FLAG_ENCODING, AL_FLAG_SKIP_ROWS, AL_FLAG_DECIMAL),
      .examples = EXAMPLES(
          {"alisio data query sales.csv 'SELECT region, sum(amount) FROM data GROUP BY region'", "a table"},

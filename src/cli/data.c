@@ -42,6 +42,18 @@ static void put_path(struct al_app *app, struct al_jw *w, const char *word)
     al_jw_kstr(w, "path", al_buf_str(&path));
 }
 
+static bool forces(const struct al_args *args)
+{
+    return al_args_has(args, AL_FLAG_DELIMITER) || al_args_has(args, AL_FLAG_HEADER) ||
+           al_args_has(args, AL_FLAG_ENCODING) || al_args_has(args, AL_FLAG_SKIP_ROWS) ||
+           al_args_has(args, AL_FLAG_DECIMAL);
+}
+
+bool al_data_reads(const struct al_args *args)
+{
+    return forces(args) || al_args_has(args, AL_FLAG_SHEET);
+}
+
 static int put_options(const struct al_app *app, struct al_jw *w, struct al_err *err)
 {
     static const struct {
@@ -51,10 +63,7 @@ static int put_options(const struct al_app *app, struct al_jw *w, struct al_err 
         {AL_FLAG_DELIMITER, "delimiter"}, {AL_FLAG_ENCODING, "encoding"}, {AL_FLAG_DECIMAL, "decimal"}};
     const struct al_args *args = &app->args;
     const char *header = args->value[AL_FLAG_HEADER], *decimal = args->value[AL_FLAG_DECIMAL];
-    bool any = header || al_args_has(args, AL_FLAG_SKIP_ROWS);
-    for (size_t i = 0; i < 3; i++)
-        any = any || al_args_has(args, texts[i].flag);
-    if (!any)
+    if (!forces(args))
         return 0;
     if (header && strcmp(header, "yes") != 0 && strcmp(header, "no") != 0)
         return al_fail(err, AL_INVALID_INPUT, "--header is yes or no, not %.40s", header);

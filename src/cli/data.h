@@ -6,6 +6,8 @@
 
 /* Fails where analysis.enabled is off. Opens the core. */
 int al_data_ready(struct al_app *app, struct al_err *err) AL_MUST_CHECK;
+/* Whether flags say how a file is read. */
+bool al_data_reads(const struct al_args *args);
 /* Calls data_inspect for the word, a file or an id, with the flags of the command line; fills the reply. */
 int al_data_inspect_word(struct al_app *app, const char *word, int sample_rows,
                          struct al_reply *reply) AL_MUST_CHECK;

@@ -329,7 +329,7 @@ static void say_streamed(struct al_app *app, struct al_reply *reply)
 /* The id of the dataset that the word names. */
 static int find_dataset(struct al_app *app, const char *word, char id[AL_ID_MAX], struct al_err *err)
 {
-    if (al_id_valid(al_str_of(word), "ds")) {
+    if (al_id_valid(al_str_of(word), "ds") && !al_data_reads(&app->args)) {
         snprintf(id, AL_ID_MAX, "%s", word);
         return 0;
     }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define USAGE_WIDTH 110
+
 static void head(bool color, const char *title, struct al_buf *out)
 {
     al_buf_adds(out, al_style_on(color, AL_BOLD));
@@ -76,17 +78,34 @@ void al_help_all(bool color, struct al_buf *out)
     global_flags(color, out);
 }
 
+/* A long usage goes on in the next line, before one of its brackets. */
+static void usage_lines(const struct al_command *c, struct al_buf *out)
+{
+    size_t line = out->n;
+    al_buf_addf(out, "  alisio %s", c->name);
+    for (const char *from = c->usage; *from;) {
+        const char *end = strstr(from, " [");
+        size_t n = end ? (size_t)(end - from) : strlen(from);
+        if (out->n - line + 1 + n > USAGE_WIDTH) {
+            al_buf_adds(out, "\n          ");
+            line = out->n - 10;
+        }
+        al_buf_addf(out, " %.*s", (int)n, from);
+        from += end ? n + 1 : n;
+    }
+    al_buf_addc(out, '\n');
+}
+
 static void group_commands(bool color, const struct al_group *group, struct al_buf *out)
 {
     head(color, "Commands", out);
     for (size_t i = 0; i < al_n_commands; i++) {
         const struct al_command *c = &al_command_table[i];
         size_t n = strlen(group->name);
-        char left[128];
         if (strncmp(c->name, group->name, n) != 0 || c->name[n] != ' ')
             continue;
-        snprintf(left, sizeof left, "alisio %s%s%s", c->name, *c->usage ? " " : "", c->usage);
-        al_buf_addf(out, "  %s\n      %s\n", left, c->summary);
+        usage_lines(c, out);
+        al_buf_addf(out, "      %s\n", c->summary);
     }
     al_buf_addf(out, "\n`alisio %s COMMAND --help` shows a command with examples.\n", group->name);
 }
@@ -101,7 +120,8 @@ void al_help_command(bool color, const struct al_command *c, struct al_buf *out)
 {
     al_buf_addf(out, "alisio %s: %s\n\n", c->name, c->summary);
     head(color, "Usage", out);
-    al_buf_addf(out, "  alisio %s%s%s\n\n", c->name, *c->usage ? " " : "", c->usage);
+    usage_lines(c, out);
+    al_buf_addc(out, '\n');
     if (c->about)
         al_buf_addf(out, "%s\n\n", c->about);
     if (c->flags) {
