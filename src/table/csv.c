@@ -188,7 +188,7 @@ static size_t trimmed(const struct al_csv *c)
 /* A header of several lines: "Price" above "EUR" is "Price EUR". */
 static int read_header(struct al_csv *c, const struct al_csv_head *head, struct al_err *err)
 {
-    unsigned rows = head->header_rows;
+    unsigned rows = head->head.header_rows;
     struct al_buf *parts = al_xcalloc(AL_CSV_MAX_CELLS, sizeof *parts);
     struct al_str *labels = al_xcalloc(AL_CSV_MAX_CELLS, sizeof *labels);
     size_t n = 0;
@@ -204,7 +204,8 @@ static int read_header(struct al_csv *c, const struct al_csv_head *head, struct 
         for (size_t i = 0; i < c->n && i < AL_CSV_MAX_CELLS; i++) {
             if (i >= n)
                 al_buf_init(&parts[i], 2 * AL_TABLE_MAX_CELL);
-            if (head->grouped && rows < head->header_rows && i && i < n && !parts[i].n && c->cells[i].text.n)
+            if (head->head.grouped && rows < head->head.header_rows && i && i < n && !parts[i].n &&
+                c->cells[i].text.n)
                 al_buf_add(&parts[i], parts[i - 1].p, group);
             else if (parts[i].n)
                 group = parts[i].n <= MAX_GROUP ? parts[i].n : 0;
@@ -216,16 +217,18 @@ static int read_header(struct al_csv *c, const struct al_csv_head *head, struct 
         took(c);
         rows--;
     }
-    size_t first = head->named_rows && n < AL_CSV_MAX_CELLS;
+    size_t first = head->head.named_rows && n < AL_CSV_MAX_CELLS;
     for (size_t i = 0; i < n; i++)
         labels[i + first] = al_buf_str(&parts[i]);
     if (first)
         labels[0] = AL_STR("");
-    c->width = head->tail ? head->width : n + first;
+    c->width = head->head.tail ? head->width : n + first;
     if (r >= 0)
-        r = n ? c->sink->columns(
-                    c->sink->ud, labels,
-                    head->tail && n > head->width - head->tail ? head->width - head->tail : n + first, err)
+        r = n ? c->sink->columns(c->sink->ud, labels,
+                                 head->head.tail && n > head->width - head->head.tail
+                                     ? head->width - head->head.tail
+                                     : n + first,
+                                 err)
               : no_rows(err);
     for (size_t i = 0; i < n; i++)
         al_buf_free(&parts[i]);
@@ -282,11 +285,11 @@ static int read_all(struct al_csv *c, bool tab, struct al_err *err)
         return -1;
     if (c->p == c->e && c->eof)
         return no_rows(err);
-    c->tail = head.tail;
+    c->tail = head.head.tail;
     c->found->delimiter = c->d.delim == '\n' ? 0 : c->d.delim;
     if (c->sink->sheet(c->sink->ud, AL_STR("data"), err) < 0)
         return -1;
-    if ((head.header_rows ? read_header(c, &head, err) : name_none(c, &head, err)) < 0)
+    if ((head.head.header_rows ? read_header(c, &head, err) : name_none(c, &head, err)) < 0)
         return -1;
     return read_rows(c, err);
 }

@@ -3,128 +3,26 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <stdio.h>
-
-#define ROWS 256   /* of the sample that are looked at */
-#define COLUMNS 64 /* of each */
-#define MAX_PREAMBLE 40
-#define MAX_HEADER 4
-
-enum class {
-    EMPTY,
-    NUMBER,
-    TEXT
-};
-struct row {
+struct place {
     const char *start;
     uint64_t line;
-    size_t n, filled;
-    size_t tail; /* cells at its end that are empty and not quoted */
-    bool after_blank;
-    unsigned char class[COLUMNS];
-    uint64_t hash[COLUMNS], shape[COLUMNS];
-    bool year[COLUMNS]; /* four digits */
 };
-struct table {
-    struct row *rows;
-    size_t n, width;
+struct sample {
+    struct al_head_table t;
+    struct place places[AL_HEAD_ROWS]; /* of its rows */
 };
 
-/* A digit, and nothing that only words have. */
-bool al_csv_numish(struct al_str s)
-{
-    bool digit = false;
-    size_t letters = 0;
-    if (s.n > 40)
-        return false;
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char ch = (unsigned char)s.p[i];
-        if (ch >= '0' && ch <= '9')
-            digit = true;
-        else if ((ch | 32) >= 'a' && (ch | 32) <= 'z')
-            letters += strchr("eEtTzZ", ch) ? 1 : 100;
-        else if (ch < 0x80 ? !strchr(".,:/+-%$ ()'\xa0", ch) || !ch : 0)
-            return false;
-        else if (ch >= 0x80) {
-            static const char *const marks[] = {"€", "£", "¥", "\xc2\xa0", "\xe2\x80\xaf", "−"};
-            size_t k = 0, n = sizeof marks / sizeof marks[0];
-            while (k < n && !al_str_starts((struct al_str){s.p + i, s.n - i}, marks[k]))
-                k++;
-            if (k == n)
-                return false;
-            i += strlen(marks[k]) - 1;
-        }
-    }
-    return digit && letters <= 2;
-}
-
-/* What people write where there is nothing: no sign of a column's type. */
-static bool is_null_word(struct al_str s)
-{
-    static const char *const words[] = {"NA",   "N/A", "n/a", "na", "null", "NULL", "None",
-                                        "none", "nan", "NaN", "-",  "--",   "?",    "."};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (al_str_is(s, words[i]))
-            return true;
-    }
-    return false;
-}
-
-static uint64_t hash_add(uint64_t h, unsigned char ch)
-{
-    return (h ^ ch) * 0x100000001b3u;
-}
-
-/* AB-1234 and XY-0007 are of one shape: letters, "-", digits. 0 where there is no digit or mark to tell by.
- */
-static uint64_t shape_of(struct al_str s)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    bool telling = false;
-    char last = 0;
-    if (s.n > 64)
-        return 0;
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char ch = (unsigned char)s.p[i];
-        char kind = ch >= '0' && ch <= '9'                 ? '9'
-                    : (ch | 32) >= 'a' && (ch | 32) <= 'z' ? 'a'
-                    : ch >= 0x80                           ? 'a'
-                                                           : (char)ch;
-        telling = telling || kind == '9' || kind == '@';
-        if (kind == ' ')
-            return 0;
-        if (kind != last || (kind != '9' && kind != 'a'))
-            h = hash_add(h, (unsigned char)kind);
-        last = kind;
-    }
-    return telling ? h | 1 : 0;
-}
-
-static void take_cell(struct row *r, size_t i, struct al_str raw)
-{
-    struct al_str s = al_str_trim(raw);
-    r->filled += s.n > 0;
-    if (i >= COLUMNS)
-        return;
-    r->class[i] = s.n == 0 || is_null_word(s) ? EMPTY : al_csv_numish(s) ? NUMBER : TEXT;
-    r->hash[i] = 0xcbf29ce484222325u;
-    for (size_t k = 0; k < s.n; k++)
-        r->hash[i] = hash_add(r->hash[i], (unsigned char)s.p[k]);
-    r->shape[i] = shape_of(s);
-    int64_t year;
-    r->year[i] = s.n == 4 && al_parse_int(s, 1000, 2999, &year);
-}
-
-static void read_rows(struct al_csv *c, struct al_str sample, bool whole, struct table *t)
+static void read_rows(struct al_csv *c, struct al_str sample, bool whole, struct sample *s)
 {
     struct al_csv_slow *k = &c->slow;
+    struct al_head_table *t = &s->t;
     const char *p = sample.p, *e = p + sample.n;
     uint64_t line = c->line;
     bool blank = false;
     k->mode = AL_CSV_INNER;
     k->literal_at = k->literal_from = NULL;
     size_t cap = 0;
-    while (p < e && t->n < ROWS) {
+    while (p < e && t->n < AL_HEAD_ROWS) {
         al_csv_slow_record(k, p, e, whole);
         if (!k->whole && !whole && t->n)
             break;
@@ -133,10 +31,11 @@ static void read_rows(struct al_csv *c, struct al_str sample, bool whole, struct
         } else {
             if (t->n == cap)
                 t->rows = al_xrealloc(t->rows, (cap = cap ? cap * 2 : 16) * sizeof *t->rows);
-            struct row *r = &t->rows[t->n++];
-            *r = (struct row){.start = p, .line = line, .n = k->n, .after_blank = blank};
+            s->places[t->n] = (struct place){p, line};
+            struct al_head_row *r = &t->rows[t->n++];
+            *r = (struct al_head_row){.n = k->n, .after_blank = blank, .comment = *p == '#'};
             for (size_t i = 0; i < k->n && i < AL_CSV_MAX_CELLS; i++)
-                take_cell(r, i, (struct al_str){al_buf_str(&k->text).p + k->spans[i].at, k->spans[i].n});
+                al_head_cell(r, i, (struct al_str){al_buf_str(&k->text).p + k->spans[i].at, k->spans[i].n});
             while (k->n <= AL_CSV_MAX_CELLS && r->tail < k->n && k->spans[k->n - 1 - r->tail].n == 0 &&
                    !k->spans[k->n - 1 - r->tail].quoted)
                 r->tail++;
@@ -145,317 +44,68 @@ static void read_rows(struct al_csv *c, struct al_str sample, bool whole, struct
         line += k->lines;
         p = k->end;
     }
-    size_t best = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        size_t same = 0;
-        for (size_t j = 0; j < t->n; j++)
-            same += t->rows[j].n == t->rows[i].n;
-        if (same > best || (same == best && t->rows[i].n > t->width)) {
-            best = same;
-            t->width = t->rows[i].n;
-        }
-    }
+    al_head_width(t);
 }
 
-/* Cells of a column below from: of which most are numbers. */
-static bool is_typed(const struct table *t, size_t col, size_t from)
-{
-    size_t filled = 0, numbers = 0;
-    for (size_t i = from; i < t->n; i++) {
-        if (col >= t->rows[i].n || t->rows[i].class[col] == EMPTY)
-            continue;
-        filled++;
-        numbers += t->rows[i].class[col] == NUMBER;
-    }
-    return numbers && numbers * 5 >= filled * 4;
-}
-
-static bool is_year(const struct table *t, const struct row *r, size_t col)
-{
-    if (!r->year[col])
-        return false;
-    for (size_t i = 0; i < t->n; i++) {
-        if (&t->rows[i] != r && col < t->rows[i].n && t->rows[i].hash[col] == r->hash[col])
-            return false;
-    }
-    return true;
-}
-
-static bool has_shape(const struct table *t, size_t col, size_t from, uint64_t *ret)
-{
-    size_t filled = 0, same = 0;
-    for (size_t i = from; i < t->n; i++) {
-        const struct row *r = &t->rows[i];
-        if (col >= r->n || r->class[col] == EMPTY)
-            continue;
-        if (filled++ == 0)
-            *ret = r->shape[col];
-        same += r->shape[col] == *ret;
-    }
-    return filled >= 3 && *ret && same * 10 >= filled * 9;
-}
-
-static bool occurs_below(const struct table *t, size_t at, size_t col)
-{
-    const struct row *h = &t->rows[at];
-    for (size_t i = at + 1; i < t->n; i++) {
-        const struct row *r = &t->rows[i];
-        if (col < r->n && r->hash[col] == h->hash[col] &&
-            !(r->n == h->n && memcmp(r->hash, h->hash, sizeof h->hash) == 0))
-            return true;
-    }
-    return false;
-}
-
-/* Is row at a header of what is below? */
-static bool is_header(const struct table *t, size_t at)
-{
-    const struct row *h = &t->rows[at];
-    size_t n = h->n < COLUMNS ? h->n : COLUMNS, pro = 0, con = 0, numbers = 0, texts = 0, again = 0,
-           years = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t shape = 0;
-        if (h->class[i] == EMPTY)
-            continue;
-        numbers += h->class[i] == NUMBER;
-        texts += h->class[i] == TEXT;
-        years += h->class[i] == NUMBER && is_year(t, h, i);
-        if (is_typed(t, i, at + 1)) {
-            pro += h->class[i] == TEXT;
-            con += h->class[i] == NUMBER;
-        } else if (has_shape(t, i, at + 1, &shape)) {
-            pro += h->shape[i] != shape;
-            con += h->shape[i] == shape;
-        } else if (h->class[i] == TEXT) {
-            again += occurs_below(t, at, i);
-        }
-    }
-    if (h->filled == 0 || (texts == 0 && (pro == 0 || numbers == 0)))
-        return h->filled && texts;
-    if (at + 1 == t->n)
-        return texts >= numbers;
-    if (years && years == numbers && texts)
-        return true;
-    if (pro || con)
-        return pro >= con && !(con && again);
-    return again * 2 <= texts;
-}
-
-/* Groups: "Dates,Travel,,Total" above ",Air,Rail,": what is empty in one line is filled in the other. */
-static bool is_grouped(const struct row *h, const struct row *r)
-{
-    size_t gaps = 0, filled = 0, alone = 0, alone_empty = 0;
-    for (size_t i = 0; i < h->n && i < COLUMNS; i++) {
-        bool gap = h->class[i] == EMPTY,
-             next_gap = i + 1 < h->n && i + 1 < COLUMNS && h->class[i + 1] == EMPTY;
-        if (r->class[i] == NUMBER || h->class[i] == NUMBER)
-            return false;
-        if (gap && i) {
-            gaps++;
-            filled += r->class[i] == TEXT;
-        } else if (!next_gap) {
-            alone++;
-            alone_empty += r->class[i] == EMPTY;
-        }
-    }
-    return gaps && filled == gaps && alone && alone_empty * 2 > alone;
-}
-
-/* A second line of a header: text above columns of numbers, as in the line before. */
-static bool goes_on(const struct table *t, size_t at, size_t next)
-{
-    const struct row *h = &t->rows[at], *r = &t->rows[next];
-    if (next + 3 > t->n || r->n != t->width || h->n != r->n)
-        return false;
-    /* The same line again is a header again only above something else than words. */
-    bool same = r->filled == h->filled && memcmp(r->hash, h->hash, sizeof h->hash) == 0;
-    if (!same && next == at + 1 && is_grouped(h, r))
-        return true;
-    size_t typed = 0, text = 0;
-    for (size_t i = 0; i < r->n && i < COLUMNS; i++) {
-        if (!is_typed(t, i, next + 1))
-            continue;
-        if (r->class[i] == NUMBER || h->class[i] == NUMBER)
-            return false;
-        typed++;
-        text += r->class[i] == TEXT;
-    }
-    if (same)
-        return text > 0;
-    return text >= 2 && text * 2 > typed;
-}
-
-static void say_preamble(struct al_csv *c, const struct table *t, size_t from, size_t to, const char *end)
+static void say_preamble(struct al_csv *c, const struct sample *s, size_t from, size_t to)
 {
     autobuf struct al_buf text = AL_BUF_INIT(4096);
-    const char *p = t->rows[from].start;
-    struct al_str all = {p, (size_t)(end - p)};
+    struct al_str all = {s->places[from].start, (size_t)(s->places[to].start - s->places[from].start)};
     al_text_visible(&text, al_utf8_cut(al_str_trim(all), 500), true);
     for (size_t i = 0; i < text.n; i++) {
         if (text.p[i] == '\n' || text.p[i] == '\r')
             text.p[i] = ' ';
     }
-    c->sink->note(c->sink->ud, AL_NOTE_PREAMBLE, t->rows[from].line, "%zu line%s before the table: %.*s",
+    c->sink->note(c->sink->ud, AL_NOTE_PREAMBLE, s->places[from].line, "%zu line%s before the table: %.*s",
                   to - from, to - from == 1 ? "" : "s", AL_FMT(al_buf_str(&text)));
 }
 
-/* Lines that begin with # before the table; not a header that does ("#,name,amount"). */
-static size_t skip_comments(struct al_csv *c, const struct table *t)
+static void say_comments(struct al_csv *c, const struct sample *s, size_t n)
 {
-    size_t i = 0;
-    while (i + 1 < t->n && *t->rows[i].start == '#') {
-        const struct row *r = &t->rows[i];
-        if (t->width > 1 && r->n == t->width && *t->rows[i + 1].start != '#' && r->filled == r->n &&
-            (t->rows[i + 1].n == t->width) && is_header(t, i) && !is_header(t, i + 1))
-            break;
-        c->sink->note(
-            c->sink->ud, AL_NOTE_COMMENT_LINES, r->line, "comment lines before the table are skipped: %.*s",
-            (int)(t->rows[i + 1].start - r->start > 200
-                      ? 200
-                      : al_str_trim((struct al_str){r->start, (size_t)(t->rows[i + 1].start - r->start)}).n),
-            r->start);
-        i++;
+    for (size_t i = 0; i < n; i++) {
+        struct al_str line = {s->places[i].start, (size_t)(s->places[i + 1].start - s->places[i].start)};
+        c->sink->note(c->sink->ud, AL_NOTE_COMMENT_LINES, s->places[i].line,
+                      "comment lines before the table are skipped: %.*s",
+                      AL_FMT(al_utf8_cut(al_str_trim(line), 200)));
     }
-    return i;
 }
 
-/* The first row that is as full as the table; what is before it must be nearly empty to be no part of it. */
-static size_t skip_preamble(const struct table *t, size_t from)
+static void say_head(struct al_csv *c, const struct sample *s, const struct al_head *h)
 {
-    size_t usual = 0, rows = 0;
-    if (t->width < 2)
-        return from;
-    for (size_t i = from; i < t->n; i++) {
-        if (t->rows[i].n == t->width) {
-            usual += t->rows[i].filled;
-            rows++;
-        }
-    }
-    usual = rows ? usual / rows : 0;
-    size_t at = from;
-    for (; at < t->n && at - from < MAX_PREAMBLE; at++) {
-        const struct row *r = &t->rows[at];
-        size_t need = usual / 2 > 2 ? usual / 2 : 2;
-        if (r->n * 2 > t->width && r->filled >= need)
-            break;
-        bool sparse = r->filled <= 1 || (r->n * 2 <= t->width && r->filled * 3 <= t->width);
-        if (!sparse || (t->width == 2 && r->n == 2))
-            return from;
-    }
-    if (at == from || at >= t->n || at - from >= MAX_PREAMBLE || at + 1 >= t->n)
-        return from;
-    if (t->width == 2 && !t->rows[at].after_blank && !(is_header(t, at) && is_typed(t, 1, at + 1)))
-        return from;
-    return at;
-}
-
-/*
- * Cells at the end of each line that are empty and have no name: a delimiter that ends lines rather than
- * cells, or the empty columns of a spreadsheet. So few that a value which comes there later is kept as one
- * beyond the header.
- */
-static size_t empty_tail(const struct table *t, size_t at)
-{
-    const struct row *h = &t->rows[at];
-    size_t tail = AL_TABLE_MAX_EXTRA + 1;
-    if (at + 1 >= t->n || h->n > t->width || h->n + 1 < t->width)
-        return 0;
-    for (size_t i = at; i < t->n; i++) {
-        const struct row *r = &t->rows[i];
-        if (r->n > t->width)
-            return 0;
-        size_t empty = r->tail + (t->width - r->n);
-        tail = empty < tail ? empty : tail;
-    }
-    return tail <= AL_TABLE_MAX_EXTRA && tail < t->width ? tail : 0;
-}
-
-/* As R's write.table has it: a header that has one name less than each row has cells, the first of which
- * names it. */
-static bool names_rows(const struct table *t, size_t at)
-{
-    const struct row *h = &t->rows[at];
-    if (t->n - at < 3 || h->n < 2 || h->n + 1 != t->width || h->filled != h->n || t->rows[at + 1].after_blank)
-        return false;
-    for (size_t i = at + 1; i < t->n; i++) {
-        if (t->rows[i].n != t->width || t->rows[i].class[0] == EMPTY)
-            return false;
-        for (size_t k = at + 1; k < i; k++) {
-            if (t->rows[k].hash[0] == t->rows[i].hash[0])
-                return false;
-        }
-    }
-    return true;
-}
-
-/* The row's cells one to the right, so that they stand above those that they name. */
-static void shift(struct row *h)
-{
-    memmove(h->class + 1, h->class, (COLUMNS - 1) * sizeof *h->class);
-    memmove(h->hash + 1, h->hash, (COLUMNS - 1) * sizeof *h->hash);
-    memmove(h->shape + 1, h->shape, (COLUMNS - 1) * sizeof *h->shape);
-    memmove(h->year + 1, h->year, (COLUMNS - 1) * sizeof *h->year);
-    h->class[0] = EMPTY;
-    h->hash[0] = h->shape[0] = 0;
-    h->year[0] = false;
-    h->n++;
-}
-
-static void find_edges(struct al_csv *c, struct table *t, size_t at, struct al_csv_head *ret)
-{
-    ret->width = t->width;
-    ret->tail = empty_tail(t, at);
-    if (ret->tail)
-        c->sink->note(c->sink->ud, AL_NOTE_DELIMITER, 0,
-                      "each line ends in %zu empty cell%s without a name: no column is made of %s", ret->tail,
-                      ret->tail == 1 ? "" : "s", ret->tail == 1 ? "it" : "them");
-    else if (c->opts->header >= 0 && names_rows(t, at)) {
-        struct row was = t->rows[at];
-        shift(&t->rows[at]);
-        ret->named_rows = c->opts->header > 0 || is_header(t, at);
-        if (!ret->named_rows)
-            t->rows[at] = was;
-    }
-    if (ret->named_rows)
-        c->sink->note(c->sink->ud, AL_NOTE_HEADER, t->rows[at].line,
-                      "the header has one name less than the rows have cells: the first column has no name");
+    const struct al_table_sink *sink = c->sink;
+    say_comments(c, s, h->comments);
+    if (h->at > h->comments)
+        say_preamble(c, s, h->comments, h->at);
+    if (h->tail)
+        sink->note(sink->ud, AL_NOTE_DELIMITER, 0,
+                   "each line ends in %zu empty cell%s without a name: no column is made of %s", h->tail,
+                   h->tail == 1 ? "" : "s", h->tail == 1 ? "it" : "them");
+    if (h->named_rows)
+        sink->note(sink->ud, AL_NOTE_HEADER, s->places[h->at].line,
+                   "the header has one name less than the rows have cells: the first column has no name");
+    if (!h->header_rows && !c->opts->header)
+        sink->note(sink->ud, AL_NOTE_HEADER, 0,
+                   "the first row looks like data, so the columns have no names: say header when it is one");
+    if (h->header_rows > 1)
+        sink->note(sink->ud, AL_NOTE_HEADER, s->places[h->at].line,
+                   "the header has %u lines: each name is made of them", h->header_rows);
 }
 
 void al_csv_find_head(struct al_csv *c, struct al_str sample, bool whole, struct al_csv_head *ret)
 {
-    struct table t = {0};
-    read_rows(c, sample, whole, &t);
+    struct sample s = {0};
+    struct al_head h;
+    read_rows(c, sample, whole, &s);
     *ret = (struct al_csv_head){.start = sample.p, .line = c->line};
-    if (t.n == 0) {
-        free(t.rows);
-        return;
+    if (s.t.n) {
+        al_head_find(&s.t, c->opts, &h);
+        say_head(c, &s, &h);
+        if (h.at) {
+            ret->start = s.places[h.at].start;
+            ret->line = s.places[h.at].line;
+        }
+        ret->width = s.t.width;
+        ret->head = h;
     }
-    size_t at = c->opts->has_skip_rows ? 0 : skip_comments(c, &t);
-    if (!c->opts->has_skip_rows) {
-        size_t to = skip_preamble(&t, at);
-        if (to > at)
-            say_preamble(c, &t, at, to, t.rows[to].start);
-        at = to;
-    }
-    if (at) {
-        ret->start = t.rows[at].start;
-        ret->line = t.rows[at].line;
-    }
-    find_edges(c, &t, at, ret);
-    bool header = c->opts->header ? c->opts->header > 0 : ret->named_rows || is_header(&t, at);
-    if (header) {
-        ret->header_rows = 1;
-        ret->grouped = at + 1 < t.n && t.rows[at].n == t.rows[at + 1].n && !c->opts->header &&
-                       is_grouped(&t.rows[at], &t.rows[at + 1]);
-        while (!c->opts->header && ret->header_rows < MAX_HEADER && goes_on(&t, at, at + ret->header_rows))
-            ret->header_rows++;
-    }
-    if (!header && !c->opts->header)
-        c->sink->note(
-            c->sink->ud, AL_NOTE_HEADER, 0,
-            "the first row looks like data, so the columns have no names: say header when it is one");
-    if (ret->header_rows > 1)
-        c->sink->note(c->sink->ud, AL_NOTE_HEADER, t.rows[at].line,
-                      "the header has %u lines: each name is made of them", ret->header_rows);
-    free(t.rows);
+    free(s.t.rows);
 }

@@ -2,6 +2,7 @@
 #ifndef AL_TABLE_CSV_INT_H
 #define AL_TABLE_CSV_INT_H
 
+#include "table/head.h"
 #include "table/readers.h"
 
 #define AL_CSV_MAX_CELLS 2048 /* of a record; what is beyond is beyond AL_TABLE_MAX_EXTRA, too */
@@ -90,18 +91,13 @@ bool al_csv_repair(struct al_csv *c, enum al_csv_got why);
 
 /* Delimiter, quote and escape by the sample. tab: TSV. */
 void al_csv_sniff(struct al_csv *c, struct al_str sample, bool whole, bool tab);
-/* Where the table begins, and how many lines its header has (0: none). */
+/* Where the table begins, and what its header is. */
 struct al_csv_head {
     const char *start;
     uint64_t line;
-    unsigned header_rows;
-    bool grouped;    /* a name of its first line goes for the empty cells behind it, too */
-    bool named_rows; /* the rows begin with a cell that the header has no name for */
-    size_t width;    /* cells of most rows */
-    size_t tail;     /* of them, empty ones at the end of each line, without a name */
+    size_t width; /* cells of most rows */
+    struct al_head head;
 };
 void al_csv_find_head(struct al_csv *c, struct al_str sample, bool whole, struct al_csv_head *ret);
-/* Does the text look like a number, a date, a time, an amount? */
-bool al_csv_numish(struct al_str s);
 
 #endif

@@ -77,7 +77,7 @@ static void rate(struct al_csv_slow *k, struct al_str sample, bool whole, struct
             ret->cells++;
             ret->quoted += k->spans[i].quoted;
             ret->decimals +=
-                ret->d.delim == ' ' && !k->spans[i].quoted && memchr(s.p, '.', s.n) && al_csv_numish(s);
+                ret->d.delim == ' ' && !k->spans[i].quoted && memchr(s.p, '.', s.n) && al_head_numish(s);
             dirty += !k->spans[i].quoted && holds_other(s, ret->d.delim);
         }
     }

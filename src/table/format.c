@@ -9,7 +9,7 @@
 
 #define SNIFF_MAX ((size_t)64 << 10) /* bytes of an unpacked head that are looked at */
 #define NAME_SHOWN 120               /* bytes of a file's name in a message */
-#define ADVICE "Save it as .csv, .tsv, .json, .jsonl or .xlsx."
+#define ADVICE "save it as .csv, .tsv, .json, .jsonl or .xlsx"
 
 const char *al_table_format_name(enum al_table_format f)
 {
@@ -112,11 +112,11 @@ struct magic {
     const char *what;
     const char *hint;
 };
-#define EXPORT "Export the table from the program that made it as .csv or .xlsx."
-#define UNPACK "Unpack it first, then give the file that is inside."
-#define PACKED "Unpack it first, or pack it with gzip: .csv.gz and .jsonl.gz are read as they are."
-#define COLUMNAR "Export it as .csv or .jsonl, for instance with DuckDB: COPY (FROM 'file') TO 'file.csv'."
-#define IMAGE "A picture holds no rows. Give the table that it was made from."
+#define EXPORT "export the table from the program that made it as .csv or .xlsx"
+#define UNPACK "unpack it first, then give the file that is inside"
+#define PACKED "unpack it first, or pack it with gzip: .csv.gz and .jsonl.gz are read as they are"
+#define COLUMNAR "export it as .csv or .jsonl, for instance with DuckDB: COPY (FROM 'file') TO 'file.csv'"
+#define IMAGE "a picture holds no rows: give the table that it was made from"
 static const struct magic magics[] = {
     {AL_S("%PDF-"), 0, false, "a PDF document, not a table", EXPORT},
     {AL_S("{\\rtf"), 0, false, "a rich text document, not a table", EXPORT},
@@ -130,7 +130,7 @@ static const struct magic magics[] = {
     {AL_S("ORC"), 0, true, "an ORC file, which is not read here", COLUMNAR},
     {AL_S("Obj\1"), 0, false, "an Avro file, which is not read here", COLUMNAR},
     {AL_S("DUCK"), 8, true, "a DuckDB database, which is not read here",
-     "Export a table: COPY table TO 'table.csv'."},
+     "export a table: COPY table TO 'table.csv'"},
     {AL_S("\x89HDF\r\n\x1a\n"), 0, false, "an HDF5 file, which is not read here", EXPORT},
     {AL_S("$FL"), 0, true, "an SPSS file, which is not read here", EXPORT},
     {AL_S("<stata_dta>"), 0, false, "a Stata file, which is not read here", EXPORT},
@@ -153,9 +153,9 @@ static const struct magic magics[] = {
     {AL_S("BM"), 0, true, "a bitmap image, not a table", IMAGE},
     {AL_S("\x7f"
           "ELF"),
-     0, false, "a program, not a table", "Give the file that holds the rows."},
-    {AL_S("MZ"), 0, true, "a Windows program, not a table", "Give the file that holds the rows."},
-    {AL_S("\0asm"), 0, false, "a WebAssembly program, not a table", "Give the file that holds the rows."},
+     0, false, "a program, not a table", "give the file that holds the rows"},
+    {AL_S("MZ"), 0, true, "a Windows program, not a table", "give the file that holds the rows"},
+    {AL_S("\0asm"), 0, false, "a WebAssembly program, not a table", "give the file that holds the rows"},
 };
 
 static int check_magic(struct al_str name, struct al_str head, struct al_err *err)
@@ -180,12 +180,12 @@ static int check_compound(struct al_str name, struct al_str head, struct al_err 
     if (HAS(head, "E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0") ||
         (!old && extension_of(name) == EXT_BOOK)) {
         return refuse(name, "a password-protected workbook: its cells are encrypted",
-                      "Remove the password in Excel (File, Info, Protect Workbook) and save it again.", err);
+                      "remove the password in Excel (File, Info, Protect Workbook) and save it again", err);
     }
     if (old || ends_with(name, ".xls")) {
         return refuse(
             name, "a workbook in the old binary format of Excel 97 to 2003 (.xls), which is not read here",
-            "Open it in Excel or LibreOffice and save it as .xlsx.", err);
+            "open it in Excel or LibreOffice and save it as .xlsx", err);
     }
     return refuse(name, "an old Office document, not a table", EXPORT, err);
 }
@@ -194,29 +194,29 @@ static int check_compound(struct al_str name, struct al_str head, struct al_err 
 static int check_zip(struct al_str name, struct al_str head, struct al_err *err)
 {
     if (BEGINS(head, "PK\5\6"))
-        return refuse(name, "an empty ZIP archive", "Give a file that holds rows.", err);
+        return refuse(name, "an empty ZIP archive", "give a file that holds rows", err);
     if (!BEGINS(head, "PK\3\4") && !BEGINS(head, "PK00PK\3\4"))
         return 0;
     if (HAS(head, "mimetypeapplication/vnd.oasis.opendocument.spreadsheet")) {
         return refuse(name, "an OpenDocument spreadsheet (.ods), which is not read here",
-                      "Open it in LibreOffice or Excel and save it as .xlsx or .csv.", err);
+                      "open it in LibreOffice or Excel and save it as .xlsx or .csv", err);
     }
     if (HAS(head, "mimetypeapplication/vnd.oasis.opendocument"))
         return refuse(name, "an OpenDocument document, not a table", EXPORT, err);
     if (HAS(head, "xl/workbook.bin")) {
         return refuse(name, "a binary workbook (.xlsb), which is not read here",
-                      "Open it in Excel and save it as .xlsx.", err);
+                      "open it in Excel and save it as .xlsx", err);
     }
     if (HAS(head, "xl/workbook.xml") || HAS(head, "xl/_rels/") || HAS(head, "xl/worksheets/"))
         return 1;
     if (HAS(head, "word/document.xml"))
         return refuse(name, "a Word document, not a table",
-                      "Copy its table into a spreadsheet, save it as .xlsx.", err);
+                      "copy its table into a spreadsheet, save it as .xlsx", err);
     if (HAS(head, "ppt/presentation.xml"))
         return refuse(name, "a PowerPoint document, not a table", EXPORT, err);
     if (HAS(head, "Index/Document.iwa")) {
         return refuse(name, "an Apple Numbers document, which is not read here",
-                      "Export it from Numbers as .xlsx or .csv.", err);
+                      "export it from Numbers as .xlsx or .csv", err);
     }
     if (extension_of(name) == EXT_BOOK || HAS(head, "[Content_Types].xml"))
         return 1;
@@ -251,16 +251,16 @@ static int check_markup(struct al_str name, struct al_str text, struct al_err *e
     if (html) {
         return refuse(
             name, "an HTML page, whatever its name says, and not a table file",
-            "Open it in Excel or LibreOffice and save it as .xlsx or .csv (or download the data again: "
-            "the page may be a sign-in or an error page).",
+            "open it in Excel or LibreOffice and save it as .xlsx or .csv (or download the data again: "
+            "the page may be a sign-in or an error page)",
             err);
     }
     if (xml && HAS(s, "urn:schemas-microsoft-com:office:spreadsheet")) {
         return refuse(name, "an XML spreadsheet of Excel 2003, which is not read here",
-                      "Open it in Excel or LibreOffice and save it as .xlsx.", err);
+                      "open it in Excel or LibreOffice and save it as .xlsx", err);
     }
     if (xml || begins_nocase(s, "<!doctype"))
-        return refuse(name, "an XML document, which is not read as a table", "Convert it to .csv or .jsonl.",
+        return refuse(name, "an XML document, which is not read as a table", "convert it to .csv or .jsonl",
                       err);
     return 0;
 }
@@ -376,11 +376,11 @@ static int by_content(struct al_str name, struct al_str head, struct al_str text
         return 0;
     }
     if (extension_of(name) == EXT_BOOK)
-        return refuse(name, "not a workbook, whatever its name says", "Save it again as .xlsx, or as .csv.",
+        return refuse(name, "not a workbook, whatever its name says", "save it again as .xlsx, or as .csv",
                       err);
-    return refuse(
-        name, "text in which no table can be recognised",
-        "Give it the extension of its format (.csv, .tsv, .json or .jsonl), and it is read as that.", err);
+    return refuse(name, "text in which no table can be recognised",
+                  "give it the extension of its format (.csv, .tsv, .json or .jsonl), and it is read as that",
+                  err);
 }
 
 static int detect_text(struct al_str name, struct al_str head, struct al_table_found *ret, struct al_err *err)
@@ -419,8 +419,8 @@ static int detect_plain(struct al_str name, struct al_str head, struct al_table_
         return detect_text(name, head, ret, err);
     if (ret->gzip) {
         return refuse(name, "a workbook packed with gzip",
-                      "Unpack it first: only .csv, .tsv, .json and .jsonl are read "
-                      "packed.",
+                      "unpack it first: only .csv, .tsv, .json and .jsonl are read "
+                      "packed",
                       err);
     }
     ret->format = AL_TABLE_XLSX;
@@ -461,11 +461,11 @@ int al_table_detect(struct al_str name, struct al_str head, struct al_table_foun
             return -1;
         head = al_buf_str(&unpacked);
         if (BEGINS(head, "\x1f\x8b"))
-            return refuse(name, "packed with gzip twice", "Unpack it once.", err);
+            return refuse(name, "packed with gzip twice", "unpack it once", err);
     }
     if (head.n == 0) {
         al_fail(err, AL_INGEST_INVALID, "%s is empty", shown(name, &text));
-        return al_hint(err, "Give a file that holds rows.");
+        return al_hint(err, "give a file that holds rows");
     }
     if (detect_plain(inner, head, &found, err) < 0)
         return -1;

@@ -50,8 +50,7 @@ int al_js_refill(struct al_js *js, struct al_js_mark *mark, size_t max, const ch
         al_fail(err, AL_INGEST_LIMIT, "line %" PRIu64 ": %s is larger than %zu MiB", mark->line, what,
                 max >> 20);
         return al_hint(
-            err,
-            "Write the rows as JSON Lines (one object a line); those are read whatever the file's size.");
+            err, "write the rows as JSON Lines (one object a line); those are read whatever the file's size");
     }
     do {
         struct al_str piece = {0};
@@ -456,18 +455,18 @@ size_t al_js_compact(struct al_str raw, char *out)
 static const char *hint_for(const struct al_js *js, struct al_str rest)
 {
     if (al_str_starts(rest, "NaN") || al_str_starts(rest, "Infinity") || al_str_starts(rest, "-Infinity"))
-        return "JSON has no NaN and no Infinity: write null instead.";
+        return "JSON has no NaN and no Infinity: write null instead";
     if (al_str_starts(rest, "'"))
-        return "JSON has double quotes only; this may be a Python literal: write it with json.dumps.";
+        return "JSON has double quotes only; this may be a Python literal: write it with json.dumps";
     if (al_str_starts(rest, "None") || al_str_starts(rest, "True") || al_str_starts(rest, "False"))
-        return "JSON says null, true and false; this may be a Python literal: write it with json.dumps.";
+        return "JSON says null, true and false; this may be a Python literal: write it with json.dumps";
     if (al_str_starts(rest, "//") || al_str_starts(rest, "/*") || al_str_starts(rest, "#"))
-        return "JSON has no comments: take them out.";
+        return "JSON has no comments: take them out";
     if (js->base == 0 && js->bad_p == window(js))
-        return "The file does not begin as JSON does; a CSV file is read as one when its name ends in .csv.";
+        return "the file does not begin as JSON does; a CSV file is read as one when its name ends in .csv";
     if (js->bad_p == js->end && js->eof)
-        return "The file may be cut off: write or download it again.";
-    return "Correct that place, or write the file again with a JSON library.";
+        return "the file may be cut off: write or download it again";
+    return "correct that place, or write the file again with a JSON library";
 }
 
 int al_js_fail(const struct al_js *js, uint64_t record_line, struct al_err *err)

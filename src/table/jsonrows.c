@@ -309,7 +309,7 @@ static int read_document(struct al_jr *r, bool *lines)
         return -1;
     if (c == AL_JS_PEEK_END) {
         al_fail(r->err, AL_INGEST_INVALID, "the file holds white space only, no JSON value");
-        return al_hint(r->err, "Give a file with an array of objects, or JSON Lines.");
+        return al_hint(r->err, "give a file with an array of objects, or JSON Lines");
     }
     if (c == '[' && begins_lines(r, by_name, lines) < 0)
         return -1;

@@ -77,7 +77,7 @@ int al_jr_add_column(struct al_jr *r, struct al_str label, bool named)
         al_fail(r->err, AL_INGEST_LIMIT, "line %" PRIu64 ": a name has %zu bytes, %d are allowed: \"%.*s\"",
                 line, label.n, AL_JR_KEY_MAX, AL_FMT(al_buf_str(&text)));
         al_hint(r->err,
-                "Names of a JSON object are columns here; what changes from row to row belongs in values.");
+                "names of a JSON object are columns here; what changes from row to row belongs in values");
         return AL_JR_FAILED;
     }
     if (r->n_columns == AL_TABLE_MAX_COLUMNS) {
@@ -85,7 +85,7 @@ int al_jr_add_column(struct al_jr *r, struct al_str label, bool named)
                 "line %" PRIu64 ": \"%.*s\" would be column %d, a table has at most %d", line,
                 AL_FMT(al_buf_str(&text)), AL_TABLE_MAX_COLUMNS + 1, AL_TABLE_MAX_COLUMNS);
         al_hint(r->err,
-                "Where names are data (ids, dates), write one row for each of them: [{\"id\": …, …}, …].");
+                "where names are data (ids, dates), write one row for each of them: [{\"id\": …, …}, …]");
         return AL_JR_FAILED;
     }
     unsigned i = r->n_columns;
@@ -188,7 +188,7 @@ int al_jr_set(struct al_jr *r, unsigned column, const struct al_js_value *v)
     al_fail(r->err, AL_INGEST_LIMIT,
             "row %" PRIu64 " (line %" PRIu64 "): the value of \"%.*s\" has %zu bytes, a cell holds 1 MiB",
             r->rows + 1, v->line, AL_FMT(al_buf_str(&text)), cell->text.n);
-    al_hint(r->err, "Leave that value out, or split it over rows.");
+    al_hint(r->err, "leave that value out, or split it over rows");
     return AL_JR_FAILED;
 }
 

@@ -55,7 +55,7 @@ static int read_head(int fd, uint64_t size, struct al_buf *out, struct al_err *e
 static int fail_changed(struct al_err *err)
 {
     al_fail(err, AL_INGEST_INVALID, "the file changed while it was read");
-    return al_hint(err, "Try again when nothing writes to it any more, or copy it first.");
+    return al_hint(err, "try again when nothing writes to it any more, or copy it first");
 }
 
 static bool same_file(const struct stat *a, const struct stat *b)
@@ -159,7 +159,7 @@ int al_table_read(int fd, struct al_str name, const struct al_table_opts *opts,
     if (opts->max_bytes && (uint64_t)st.st_size > opts->max_bytes) {
         al_fail(err, AL_INGEST_LIMIT, "the file has %llu bytes, analysis.data.maxUploadBytes allows %llu",
                 (unsigned long long)st.st_size, (unsigned long long)opts->max_bytes);
-        return al_hint(err, "Raise analysis.data.maxUploadBytes, or split the file.");
+        return al_hint(err, "raise analysis.data.maxUploadBytes, or split the file");
     }
     if (read_head(fd, (uint64_t)st.st_size, &head, err) < 0 ||
         al_table_detect(name, al_buf_str(&head), &found, err) < 0)

@@ -15,7 +15,7 @@ static int check_compound(int fd, struct al_err *err)
         memcmp(head, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8) != 0)
         return 0;
     al_fail(err, AL_DATASET_UNSUPPORTED, "the workbook is encrypted, or an old .xls");
-    return al_hint(err, "Save it as .xlsx without a password, or as .csv.");
+    return al_hint(err, "save it as .xlsx without a password, or as .csv");
 }
 
 static bool same_name(struct al_str a, struct al_str b)
@@ -50,7 +50,7 @@ static const struct al_xlsx_sheet *chosen_sheet(const struct al_xlsx *w, struct 
     al_text_visible(&shown, al_buf_str(&names), false);
     al_fail(err, AL_INGEST_INVALID, "the workbook has no sheet \"%.100s\"; it has %.*s", w->opts->sheet,
             AL_FMT(al_utf8_cut(al_buf_str(&shown), 500)));
-    al_hint(err, "Name one of these sheets, or none to read them all.");
+    al_hint(err, "name one of these sheets, or none to read them all");
     return NULL;
 }
 

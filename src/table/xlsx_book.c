@@ -285,7 +285,7 @@ static int not_a_workbook(struct al_xlsx *w, struct al_err *err)
         if (al_zip_find(w->zip, al_str_of(known[i].part), NULL))
             what = known[i].what;
     al_fail(err, AL_DATASET_UNSUPPORTED, "the file is %s", what);
-    return al_hint(err, "Save the table as .xlsx or .csv.");
+    return al_hint(err, "save the table as .xlsx or .csv");
 }
 
 static int read_book(struct al_xlsx *w, struct relations *package, struct relations *rels, struct al_err *err)

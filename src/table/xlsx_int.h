@@ -6,6 +6,7 @@
 #ifndef AL_TABLE_XLSX_INT_H
 #define AL_TABLE_XLSX_INT_H
 
+#include "table/head.h"
 #include "table/readers.h"
 #include "table/zip.h"
 
@@ -178,10 +179,11 @@ int al_xlsx_reader_row(struct al_xlsx_reader *r, struct al_xlsx_batch *b, struct
 bool al_xlsx_reader_dimension(const struct al_xlsx_reader *r, unsigned *ret_first, unsigned *ret_last);
 void al_xlsx_reader_free(struct al_xlsx_reader *r);
 
-/* Which of the first rows is the header. Pure. */
+/* Which of the first rows, in order, is the header. Pure. */
 struct al_xlsx_head {
-    size_t preamble; /* rows above the table */
-    bool header;     /* the row at preamble holds the labels */
+    size_t preamble;      /* rows above the table */
+    unsigned header_rows; /* from there on, that hold the labels */
+    bool grouped;         /* a label of the first of them goes for the empty cells behind it, too */
 };
 void al_xlsx_find_head(const struct al_xlsx_batch *b, const struct al_table_opts *opts,
                        struct al_xlsx_head *ret);

@@ -15,7 +15,7 @@ static int too_large(const struct al_xml *x, struct al_err *err)
 {
     al_fail(err, AL_INGEST_LIMIT, "%s: the texts of the workbook take more than %zu MiB", x->part,
             AL_XLSX_MAX_STRINGS >> 20);
-    return al_hint(err, "Export the sheet as CSV, which is read at any size.");
+    return al_hint(err, "export the sheet as CSV, which is read at any size");
 }
 
 static int end_string(struct table *t, size_t from, const struct al_xml *x, struct al_err *err)

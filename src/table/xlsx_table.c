@@ -9,6 +9,7 @@
 /* What is looked at before anything is given out; a sheet within these bounds is put into order, too. */
 #define SAMPLE_ROWS 1000
 #define SAMPLE_CELLS 100000
+#define MAX_GROUP 256 /* bytes of a label that are repeated for those to its right */
 #define SAMPLE_TEXT ((size_t)4 << 20)
 
 struct table {
@@ -115,7 +116,7 @@ static int too_many(struct table *t, struct al_err *err)
 {
     al_fail(err, AL_INGEST_LIMIT, "sheet \"%.100s\" has values in more than %d columns", t->sheet->name,
             AL_TABLE_MAX_COLUMNS);
-    return al_hint(err, "Export the part that is of use as CSV.");
+    return al_hint(err, "export the part that is of use as CSV");
 }
 
 static int number_columns(struct table *t, struct al_err *err)
@@ -135,19 +136,54 @@ static int number_columns(struct table *t, struct al_err *err)
     return 0;
 }
 
-static int give_columns(struct table *t, const struct al_xlsx_row *header, struct al_err *err)
+/* A header of several rows: "Price" above "EUR" is "Price EUR". */
+static void join_labels(struct table *t, const struct al_xlsx_head *head, struct al_buf *parts)
+{
+    for (unsigned h = 0; h < head->header_rows; h++) {
+        const struct al_xlsx_row *r = &t->batch.rows[head->preamble + h];
+        autofree struct al_str *cells = al_xcalloc(t->n + 1, sizeof *cells);
+        for (uint32_t k = 0; k < r->n; k++) {
+            const struct al_xlsx_cell *c = &t->batch.cells[r->first + k];
+            cells[t->map[c->column] - 1] = al_xlsx_cell_text(&t->batch, c);
+        }
+        size_t group = 0; /* length of the label that the cells to the right take, too */
+        for (size_t i = 0; i < t->n; i++) {
+            if (head->grouped && h && i && !parts[i].n && cells[i].n)
+                al_buf_add(&parts[i], parts[i - 1].p, group);
+            else if (parts[i].n)
+                group = parts[i].n <= MAX_GROUP ? parts[i].n : 0;
+            if (parts[i].n && cells[i].n)
+                al_buf_addc(&parts[i], ' ');
+            al_buf_add_str(&parts[i], cells[i]);
+        }
+    }
+}
+
+static int give_columns(struct table *t, const struct al_xlsx_head *head, struct al_err *err)
 {
     const struct al_table_sink *s = t->w->sink;
     autofree struct al_str *labels = al_xcalloc(t->n + 1, sizeof *labels);
+    struct al_buf *parts = al_xcalloc(t->n + 1, sizeof *parts);
     for (size_t i = 0; i < t->n; i++)
-        labels[i] = AL_STR("");
-    for (uint32_t k = 0; header && k < header->n; k++) {
-        const struct al_xlsx_cell *c = &t->batch.cells[header->first + k];
-        labels[t->map[c->column] - 1] = al_xlsx_cell_text(&t->batch, c);
-    }
-    if (!header)
-        s->note(s->ud, AL_NOTE_HEADER, 0, "sheet \"%.100s\" has no header", t->sheet->name);
-    return s->columns(s->ud, labels, t->n, err);
+        al_buf_init(&parts[i], 4 * AL_TABLE_MAX_CELL + 16);
+    join_labels(t, head, parts);
+    for (size_t i = 0; i < t->n; i++)
+        labels[i] = parts[i].n ? al_buf_str(&parts[i]) : AL_STR("");
+    if (!head->header_rows && !t->w->opts->header)
+        s->note(
+            s->ud, AL_NOTE_HEADER, 0,
+            "sheet \"%.100s\": the first row looks like data, so the columns have no names: say header when "
+            "it is one",
+            t->sheet->name);
+    if (head->header_rows > 1)
+        s->note(s->ud, AL_NOTE_HEADER, t->batch.rows[head->preamble].number,
+                "sheet \"%.100s\": the header has %u rows: each name is made of them", t->sheet->name,
+                head->header_rows);
+    int r = s->columns(s->ud, labels, t->n, err);
+    for (size_t i = 0; i < t->n; i++)
+        al_buf_free(&parts[i]);
+    free(parts);
+    return r;
 }
 
 /* ---- rows ---- */
@@ -294,11 +330,12 @@ static int read_table(struct table *t, struct al_err *err)
         return -1;
     if (number_columns(t, err) < 0)
         return -1;
-    if (give_columns(t, head.header ? &t->batch.rows[head.preamble] : NULL, err) < 0)
+    if (give_columns(t, &head, err) < 0)
         return -1;
-    if (head.header)
-        t->last = t->batch.rows[head.preamble].number;
-    if (give_sample(t, head.preamble + head.header, err) < 0)
+    size_t data = head.preamble + head.header_rows;
+    if (head.header_rows)
+        t->last = t->batch.rows[data - 1].number;
+    if (give_sample(t, data, err) < 0)
         return -1;
     return t->whole ? 0 : give_rest(t, err);
 }

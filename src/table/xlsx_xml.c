@@ -390,7 +390,7 @@ static int declaration(struct al_xml *x, struct al_err *err)
         return 0;
     }
     al_xml_broken(x, err, "a DOCTYPE or another declaration, which no workbook has");
-    return al_hint(err, "Save the workbook anew with a spreadsheet program.");
+    return al_hint(err, "save the workbook anew with a spreadsheet program");
 }
 
 static int at_end(struct al_xml *x, struct al_err *err)

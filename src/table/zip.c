@@ -278,13 +278,13 @@ static int check_sizes(struct al_zip *z, uint64_t max_bytes, struct al_err *err)
         al_fail(err, AL_INGEST_LIMIT,
                 "the archive says that it unpacks to more than %d times its size (a ZIP bomb)",
                 AL_ZIP_MAX_RATIO);
-        return al_hint(err, "Open it in a spreadsheet program and export the sheet as CSV.");
+        return al_hint(err, "open it in a spreadsheet program and export the sheet as CSV");
     }
     if (unpacked > max_bytes) {
         al_fail(err, AL_INGEST_LIMIT,
                 "the archive unpacks to %llu bytes, above analysis.data.maxUploadBytes (%llu)",
                 (unsigned long long)unpacked, (unsigned long long)max_bytes);
-        return al_hint(err, "Raise analysis.data.maxUploadBytes, or export the sheet as CSV.");
+        return al_hint(err, "raise analysis.data.maxUploadBytes, or export the sheet as CSV");
     }
     return 0;
 }
@@ -402,12 +402,12 @@ int al_unzip_open(struct al_zip *z, const struct al_zip_entry *e, struct al_unzi
     unsigned char h[LOCAL_SIZE], stood[AL_ZIP_MAX_NAME];
     if (e->flags & (FLAG_ENCRYPTED | FLAG_STRONG)) {
         al_fail(err, AL_DATASET_UNSUPPORTED, "%s is encrypted", shown(e, name));
-        return al_hint(err, "Save the workbook without a password.");
+        return al_hint(err, "save the workbook without a password");
     }
     if (e->method != 0 && e->method != Z_DEFLATED) {
         al_fail(err, AL_DATASET_UNSUPPORTED, "%s is packed by ZIP method %u; only 0 and 8 are read",
                 shown(e, name), e->method);
-        return al_hint(err, "Save the workbook anew with a spreadsheet program.");
+        return al_hint(err, "save the workbook anew with a spreadsheet program");
     }
     if (read_at(z, h, sizeof h, e->offset, err) < 0)
         return -1;

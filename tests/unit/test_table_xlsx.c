@@ -395,7 +395,7 @@ static void title_rows_are_no_table(void **state)
             N("D4", "2") "</row><row r=\"5\">" S("B5", "Oslo") N("C5", "3") N("D5", "4") "</row>";
     expect(rows, NULL, NULL, NULL, "!preamble@1\ncity|units|price\n4: Rome|1|2\n5: Oslo|3|4\n");
     struct al_table_opts o = {.has_skip_rows = true, .skip_rows = 3, .header = -1};
-    expect(rows, NULL, NULL, &o, "!header@0\n||\n4: Rome|1|2\n5: Oslo|3|4\n");
+    expect(rows, NULL, NULL, &o, "||\n4: Rome|1|2\n5: Oslo|3|4\n");
     /* A first column without a label is no reason to doubt. */
     expect("<row r=\"1\">" S("B1", "a") "</row><row r=\"2\">" N("A2", "0")
                N("B2", "5") "</row><row r=\"3\">" N("A3", "1") N("B3", "6") "</row>",
