@@ -11,8 +11,12 @@
 #define AL_ZIP_MAX_ENTRIES 10000
 #define AL_ZIP_MAX_DIRECTORY ((size_t)8 << 20) /* bytes of the central directory */
 #define AL_ZIP_MAX_NAME 1024
-#define AL_ZIP_SMALL ((uint64_t)64 << 20) /* what unpacks to less may be packed as tightly as it likes */
-#define AL_ZIP_MAX_RATIO 100              /* unpacked : packed, beyond AL_ZIP_SMALL */
+/* How much entries that are packed more tightly than a ratio may unpack to, in all. Sheets are packed 5 to 30
+ * times. */
+#define AL_ZIP_RATIO 100
+#define AL_ZIP_RATIO_BYTES ((uint64_t)64 << 20)
+#define AL_ZIP_TIGHT_RATIO 200
+#define AL_ZIP_TIGHT_BYTES ((uint64_t)16 << 20)
 
 struct al_zip_entry {
     struct al_str name; /* as it stands in the archive, valid UTF-8 or not; a view until al_zip_free */
@@ -26,7 +30,7 @@ struct al_zip;
 /*
  * Reads the end record and the central directory of fd (borrowed; size is the file's). Fails with
  * INGEST_INVALID when it is no archive, is cut off, or when entries overlap; with INGEST_LIMIT when there are
- * too many, or when they unpack to more than max_bytes in all or to AL_ZIP_MAX_RATIO times what they are: a
+ * too many, or when they unpack to more than max_bytes in all or to AL_ZIP_RATIO times what they are: a
  * bomb costs no more than its directory.
  */
 int al_zip_open(int fd, uint64_t size, uint64_t max_bytes, struct al_zip **ret,

@@ -242,6 +242,19 @@ static void a_bomb_is_refused_by_what_it_says(void **state)
     m.claim_unpacked = (uint64_t)100 << 20;
     make_part(&m, "a", "tiny");
     expect_failure(make_end(&m), AL_INGEST_LIMIT, "ZIP bomb");
+    /* many small ones, and a large honest one beside them */
+    static char noise[1 << 20];
+    make_begin(&m);
+    for (int i = 0; i < 20; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "%d", i);
+        m.claim_unpacked = (uint64_t)1 << 20;
+        make_part(&m, name, "tiny");
+    }
+    m.claim_unpacked = 0;
+    m.method = 0;
+    make_add(&m, "noise", noise, sizeof noise);
+    expect_failure(make_end(&m), AL_INGEST_LIMIT, "more than 200 times its size (a ZIP bomb)");
 }
 
 static void what_unpacks_to_more_than_allowed_names_the_key(void **state)
