@@ -1,5 +1,6 @@
 // Every file of the corpus through the real binary, one process tree each, and what came of it as a table.
-// node tests/corpus/run.mjs BUILD [ASAN_BUILD]      the corpus is ../shared/corpus beside the project, or $ALISIO_CORPUS
+// node tests/corpus/run.mjs BUILD [ASAN_BUILD] [PART]      the corpus is ../shared/corpus beside the project, or $ALISIO_CORPUS
+// PART: only files with it in their path, as in "csv/duckdb"; "-" in the place of ASAN_BUILD: without sanitizers.
 // Fails on a crash, a sanitizer's report, over 10 s or over 300 MB (those two of the plain build). What the files should give
 // is held by the programs test_corpus_*, whose figures come first.
 import { spawn, spawnSync } from "node:child_process";
@@ -10,13 +11,15 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const corpus = process.env.ALISIO_CORPUS ?? join(root, "../shared/corpus");
-const builds = process.argv.slice(2);
+const [plainBuild, asanBuild, part = ""] = process.argv.slice(2);
+// The system's own Python is the one for which openpyxl is packaged.
+const python = process.env.ALISIO_PYTHON ?? (existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3");
 const MAX_SECONDS = 10, MAX_MB = 300;
 let failed = 0;
 
-if (!existsSync(corpus) || builds.length === 0) {
-  console.log(builds.length ? `corpus: there is none at ${corpus}` : "usage: run.mjs BUILD [ASAN_BUILD]");
-  process.exit(builds.length ? 0 : 2);
+if (!existsSync(corpus) || !plainBuild) {
+  console.log(plainBuild ? `corpus: there is none at ${corpus}` : "usage: run.mjs BUILD [ASAN_BUILD] [PART]");
+  process.exit(plainBuild ? 0 : 2);
 }
 
 function* walk(dir) {
@@ -65,7 +68,7 @@ function inspect(build, path, home) {
 async function sweep(build, plain) {
   const home = mkdtempSync(join(tmpdir(), "alisio-corpus-"));
   const groups = new Map();
-  const queue = [...walk(corpus)];
+  const queue = [...walk(corpus)].filter((path) => path.includes(part));
   const work = async () => {
     for (let path; (path = queue.shift()); ) {
       const done = await inspect(build, path, home);
@@ -75,7 +78,7 @@ async function sweep(build, plain) {
       groups.get(name).push(done);
     }
   };
-  await Promise.all(cpus().map(work));
+  await Promise.all(Array.from({ length: Number(process.env.ALISIO_JOBS ?? cpus().length) }, work));
   rmSync(home, { recursive: true, force: true });
 
   console.log(`\n| ${plain ? "folder" : "folder, with sanitizers"} | files | datasets | refused, by code | rows | worst s | worst MB |\n| --- | --- | --- | --- | --- | --- | --- |`);
@@ -98,8 +101,28 @@ async function sweep(build, plain) {
   }
 }
 
-oracles(builds[0]);
-await sweep(builds[0], true);
-if (builds[1]) await sweep(builds[1], false);
+// Programs in Python that read the same files on their own and compare: lines as those of the oracles, and below them what differs.
+function readers(build) {
+  if (spawnSync(python, ["--version"]).status !== 0) return console.log("\nwithout Python: cells and statistics are not compared");
+  console.log("\n| compared with an independent reader | |\n| --- | --- |");
+  for (const name of ["exact.py", "statistics.py", "workbooks.py"]) {
+    const script = join(root, "tests/corpus", name);
+    const r = spawnSync(python, [script, join(build, "alisio"), corpus, part], { encoding: "utf8", maxBuffer: 1 << 28 });
+    const lines = (r.stdout + r.stderr).split("\n");
+    const figures = lines.filter((line) => line.startsWith("corpus: "));
+    for (const line of figures) console.log(`| ${line.slice(8)} |`);
+    const rest = lines.filter((line) => line && !line.startsWith("corpus: "));
+    if (r.status !== 0) {
+      failed++;
+      console.log(`| ${name} | FAILED |\n`);
+    }
+    if (rest.length) console.log(rest.join("\n"));
+  }
+}
+
+oracles(plainBuild);
+await sweep(plainBuild, true);
+readers(plainBuild);
+if (asanBuild && asanBuild !== "-") await sweep(asanBuild, false);
 console.log(failed ? `\n${failed} failed` : "\nall fine");
 process.exit(failed ? 1 : 0);
