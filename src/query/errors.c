@@ -221,6 +221,37 @@ static void add_near(const struct near *near, struct al_buf *out)
         al_buf_addc(out, '?');
 }
 
+/* The tables that there are: a workbook's names cannot be guessed. */
+static int unknown_table(struct al_query_state *s, struct al_err *err)
+{
+    autobuf struct al_buf all = AL_BUF_INIT(400);
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_schemas; i++) {
+        sqlite3_stmt *stmt = NULL;
+        char *sql = sqlite3_mprintf("SELECT name FROM \"%w\".sqlite_schema WHERE type='table' AND name NOT "
+                                    "LIKE '\\_alisio\\_%%' ESCAPE '\\' ORDER BY rowid LIMIT 6",
+                                    s->schemas[i]);
+        if (sql && sqlite3_prepare_v3(s->db, sql, -1, 0, &stmt, NULL) == SQLITE_OK) {
+            while (n < 6 && sqlite3_step(stmt) == SQLITE_ROW) {
+                al_buf_adds(&all, n ? ", " : "");
+                if (++n == 6) {
+                    al_buf_adds(&all, "…");
+                    break;
+                }
+                if (s->n_schemas > 1)
+                    al_buf_addf(&all, "%s.", s->schemas[i]);
+                const char *name = (const char *)sqlite3_column_text(stmt, 0);
+                al_text_visible(&all, al_utf8_cut(al_str_of(name ? name : ""), 64), false);
+            }
+        }
+        sqlite3_finalize(stmt);
+        sqlite3_free(sql);
+    }
+    if (n == 0 || al_buf_failed(&all))
+        return -1;
+    return al_hint(err, n == 1 ? "the table is %.*s" : "the tables are %.*s", AL_FMT(al_buf_str(&all)));
+}
+
 static int unknown_function(const char *name, struct al_err *err)
 {
     static const char *const outside[] = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit",
@@ -229,13 +260,13 @@ static int unknown_function(const char *name, struct al_err *err)
         if (sqlite3_stricmp(outside[i], name) == 0) {
             al_fail(err, AL_QUERY_REJECTED,
                     "the function %s() is not available here: it does more than compute", name);
-            return al_hint(err, "data_query only reads the datasets of the call.");
+            return al_hint(err, "data_query only reads the datasets of the call");
         }
     const char *here = function_here(name);
     al_fail(err, AL_QUERY_ERROR, "no such function: %s%s%s%s", name, here ? " — " : "", here ? here : "",
             here ? "?" : "");
     return al_hint(err,
-                   "SQLite's functions, and regexp median percentile stddev date_trunc to_number to_date.");
+                   "SQLite's functions, and regexp median percentile stddev date_trunc to_number to_date");
 }
 
 static int statement_error(struct al_query_state *s, struct al_buf *details, struct al_err *err)
@@ -260,14 +291,13 @@ static int statement_error(struct al_query_state *s, struct al_buf *details, str
     place(s, offset, column ? name : NULL, &near, &where, details);
     al_fail(err, AL_QUERY_ERROR, "%s%.*s", message, AL_FMT(al_buf_str(&where)));
     if (column)
-        return al_hint(err, "data_inspect lists the columns; text is written in single quotes.");
+        return al_hint(err, "data_inspect lists the columns; text is written in single quotes");
     if (strstr(message, "no such table"))
-        return al_hint(err,
-                       "A dataset's table is data (a sheet's s_name); with several datasets alias.data.");
+        return unknown_table(s, err);
     if (strstr(message, "is not numeric"))
         return al_hint(err,
-                       "Convert it: to_number(column); or leave text out: WHERE typeof(column) <> 'text'.");
-    return strstr(message, "syntax error") ? al_hint(err, "The statement is SQLite's SQL.") : -1;
+                       "convert it: to_number(column); or leave text out: WHERE typeof(column) <> 'text'");
+    return strstr(message, "syntax error") ? al_hint(err, "the statement is SQLite's SQL") : -1;
 }
 
 static int limit_error(const struct al_query_state *s, int rc, struct al_err *err)
@@ -275,12 +305,12 @@ static int limit_error(const struct al_query_state *s, int rc, struct al_err *er
     if (rc == SQLITE_NOMEM) {
         al_fail(err, AL_QUERY_LIMIT, "the query needs more than its memory of %d MiB",
                 (int)(AL_QUERY_HEAP >> 20));
-        return al_hint(err, "Aggregate or filter before what collects (group_concat, json_group_array, "
-                            "windows, long texts).");
+        return al_hint(err, "aggregate or filter before what collects (group_concat, json_group_array, "
+                            "windows, long texts)");
     }
     if (rc == SQLITE_TOOBIG && strstr(sqlite3_errmsg(s->db), "string or blob")) {
         al_fail(err, AL_QUERY_LIMIT, "the query makes a text or blob of more than 16 MiB");
-        return al_hint(err, "Collect less into one value: filter first, or return rows.");
+        return al_hint(err, "collect less into one value: filter first, or return rows");
     }
     if (rc == SQLITE_TOOBIG)
         return al_fail(err, AL_QUERY_LIMIT, "the statement is too long or too deep: %s",
@@ -288,15 +318,15 @@ static int limit_error(const struct al_query_state *s, int rc, struct al_err *er
     al_fail(err, AL_QUERY_LIMIT,
             "the query needs more than %d GiB of temporary space for sorting and grouping",
             (int)(AL_QUERY_SPILL >> 30));
-    return al_hint(err, "Filter earlier, select fewer columns, or aggregate before ORDER BY.");
+    return al_hint(err, "filter earlier, select fewer columns, or aggregate before ORDER BY");
 }
 
 static int timeout_error(const struct al_query_state *s, struct al_err *err)
 {
     al_fail(err, AL_QUERY_TIMEOUT, "the query did not end within %u ms", s->timeout_ms);
-    return al_hint(err, "Filter earlier, aggregate, or join on equality; or give more time: timeoutMs in the "
+    return al_hint(err, "filter earlier, aggregate, or join on equality; or give more time: timeoutMs in the "
                         "call (to 60000), "
-                        "analysis.data.queryTimeoutMs in the configuration.");
+                        "analysis.data.queryTimeoutMs in the configuration");
 }
 
 int al_errors_sqlite(struct al_query_state *s, int rc, struct al_buf *details, struct al_err *err)
@@ -311,7 +341,7 @@ int al_errors_sqlite(struct al_query_state *s, int rc, struct al_buf *details, s
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         al_fail(err, AL_QUERY_ERROR, "the dataset's file is damaged: %s", sqlite3_errmsg(s->db));
-        return al_hint(err, "Make it anew with data_inspect of the source.");
+        return al_hint(err, "make it anew with data_inspect of the source");
     default:
         break;
     }
@@ -321,10 +351,9 @@ int al_errors_sqlite(struct al_query_state *s, int rc, struct al_buf *details, s
         bool pattern = strstr(sqlite3_errmsg(s->db), "pattern");
         al_fail(err, AL_QUERY_LIMIT, "%s", sqlite3_errmsg(s->db));
         return pattern
-                   ? al_hint(err, "A pattern has at most 1000 bytes.")
-                   : al_hint(
-                         err,
-                         "Give long lists as a parameter: WHERE id IN (SELECT value FROM json_each(?1)).");
+                   ? al_hint(err, "a pattern has at most 1000 bytes")
+                   : al_hint(err,
+                             "give long lists as a parameter: WHERE id IN (SELECT value FROM json_each(?1))");
     }
     return statement_error(s, details, err);
 }

@@ -124,7 +124,6 @@ static const char *const functions[] = {
     "sign",
     "sin",
     "sinh",
-    "soundex",
     "sqlite_version",
     "sqrt",
     "stddev",
@@ -281,28 +280,31 @@ static int reject_statement(const struct al_query_state *s, int action, struct a
     bool vowel = strchr("AEIOU", name[0]);
     al_fail(err, AL_QUERY_REJECTED, ONLY_READS "; this is %s %s statement", vowel ? "an" : "a", name);
     if (strcmp(name, "ATTACH") == 0 || strcmp(name, "DETACH") == 0)
-        return al_hint(err, "Name several datasets in the call: datasets: {a: \"ds_…\", b: \"ds_…\"}, then "
-                            "join a.data with b.data.");
+        return al_hint(err, "name several datasets in the call: datasets: {a: \"ds_…\", b: \"ds_…\"}, then "
+                            "join a.data with b.data");
     if (strcmp(name, "PRAGMA") == 0)
-        return al_hint(err, "Columns and types are in data_inspect and in the table _alisio_columns.");
+        return al_hint(err, "columns and types are in data_inspect and in the table _alisio_columns");
     if (strcmp(name, "CREATE") == 0 || strcmp(name, "INSERT") == 0)
-        return al_hint(err, "Keep an intermediate result in the statement itself: WITH name AS (SELECT …) "
-                            "SELECT … FROM name.");
-    return al_hint(err, "Nothing can be changed in a dataset. Write what you want to know as one SELECT.");
+        return al_hint(err, "keep an intermediate result in the statement itself: WITH name AS (SELECT …) "
+                            "SELECT … FROM name");
+    return al_hint(err, "nothing can be changed in a dataset: write what you want to know as one SELECT");
 }
 
-static int reject(const struct al_query_state *s, struct al_err *err)
+int al_guard_reject(const struct al_query_state *s, struct al_err *err)
 {
     const struct al_guard *g = &s->guard;
+    /* A table of SQLite's own that runs a PRAGMA when it is read. */
+    bool pragma = g->action == SQLITE_PRAGMA && s->guard.selects;
     if (g->action == SQLITE_FUNCTION) {
         al_fail(err, AL_QUERY_REJECTED, "the function %s() is not available here: it does more than compute",
                 g->what);
         return al_hint(err,
-                       "data_query has SQLite's own functions for numbers, text, dates, JSON and windows.");
+                       "data_query has SQLite's own functions for numbers, text, dates, JSON and windows");
     }
-    if (g->action == SQLITE_READ) {
-        al_fail(err, AL_QUERY_REJECTED, "%s is not data: pragma functions cannot be read here", g->what);
-        return al_hint(err, "Tables and columns are in sqlite_schema and _alisio_columns.");
+    if (g->action == SQLITE_READ || pragma) {
+        al_fail(err, AL_QUERY_REJECTED, "%s%s is not data: pragma functions cannot be read here",
+                pragma ? "pragma_" : "", g->what);
+        return al_hint(err, "tables and columns are in sqlite_schema and _alisio_columns");
     }
     return reject_statement(s, g->action, err);
 }
@@ -311,18 +313,18 @@ static int check_prepared(struct al_query_state *s, sqlite3_stmt *stmt, const ch
 {
     if (!stmt) {
         al_fail(err, AL_QUERY_REJECTED, "the statement is empty");
-        return al_hint(err, "Send one SELECT or WITH … SELECT.");
+        return al_hint(err, "send one SELECT or WITH … SELECT");
     }
     size_t used = (size_t)(tail - s->sql.p);
     if (!al_tokens_only_space((struct al_str){tail, s->sql.n - used})) {
         al_fail(err, AL_QUERY_REJECTED,
                 "a second statement begins at character %zu: one call runs one statement",
                 al_utf8_count((struct al_str){s->sql.p, used}) + 1);
-        return al_hint(err, "Send each in a call of its own, or join them: WITH a AS (…) SELECT …");
+        return al_hint(err, "send each in a call of its own, or join them: WITH a AS (…) SELECT …");
     }
     if (sqlite3_stmt_isexplain(stmt) == 1) {
         al_fail(err, AL_QUERY_REJECTED, "EXPLAIN lists machine code of SQLite");
-        return al_hint(err, "EXPLAIN QUERY PLAN SELECT … tells how a statement is run.");
+        return al_hint(err, "EXPLAIN QUERY PLAN SELECT … tells how a statement is run");
     }
     if (sqlite3_column_count(stmt) == 0 || !sqlite3_stmt_readonly(stmt) || !s->guard.selects)
         return reject_statement(s, 0, err);
@@ -334,11 +336,11 @@ int al_guard_prepare(struct al_query_state *s, sqlite3_stmt **ret, struct al_buf
     if (s->sql.n > AL_QUERY_MAX_SQL) {
         al_fail(err, AL_QUERY_LIMIT, "the statement has %zu bytes, at most %zu are taken", s->sql.n,
                 AL_QUERY_MAX_SQL);
-        return al_hint(err, "Give long lists as a parameter: WHERE id IN (SELECT value FROM json_each(?1)).");
+        return al_hint(err, "give long lists as a parameter: WHERE id IN (SELECT value FROM json_each(?1))");
     }
     if (memchr(s->sql.p, 0, s->sql.n)) {
         al_fail(err, AL_QUERY_REJECTED, "the statement has a NUL byte");
-        return al_hint(err, "Give such text as a parameter.");
+        return al_hint(err, "give such text as a parameter");
     }
     sqlite3_stmt *stmt = NULL;
     const char *tail = s->sql.p;
@@ -347,7 +349,7 @@ int al_guard_prepare(struct al_query_state *s, sqlite3_stmt **ret, struct al_buf
     s->guard.recording = false;
     if (s->guard.denied) {
         sqlite3_finalize(stmt);
-        return reject(s, err);
+        return al_guard_reject(s, err);
     }
     if (rc != SQLITE_OK)
         return al_errors_sqlite(s, rc, details, err);

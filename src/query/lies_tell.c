@@ -260,7 +260,7 @@ int al_lies_fail(struct al_query_state *s, struct al_buf *details, struct al_err
     al_fail(err, AL_QUERY_ERROR, "%.*s; %.*s", AL_FMT(al_buf_str(&message)), AL_FMT(al_buf_str(&cure)));
     return al_hint(err, "SQLite reads \"1.234,56\" as 1.234 and \"n/a\" as 0 without a word; the views "
                         "*_values hold numbers as "
-                        "numbers, and to_number() makes one of a text, or NULL.");
+                        "numbers, and to_number() makes one of a text, or NULL");
 }
 
 /* --- ORDER BY --- */
@@ -323,7 +323,7 @@ static int refuse_order(struct al_query_state *s, const struct al_column *c, siz
     al_fail(err, AL_QUERY_ERROR,
             "ORDER BY %s would sort text such as %s by its characters; use %.*s or ORDER BY %s(%s)", c->name,
             c->parsed_as, AL_FMT(al_buf_str(&view)), fn, c->name);
-    return al_hint(err, "In %.*s the column holds %s that sort rightly.", AL_FMT(al_buf_str(&view)),
+    return al_hint(err, "in %.*s the column holds %s that sort rightly", AL_FMT(al_buf_str(&view)),
                    al_column_numeric(c) ? "numbers" : "ISO dates");
 }
 
@@ -355,12 +355,38 @@ static bool reads_raw(struct al_query_state *s, const struct al_column **ret)
     return false;
 }
 
+/* x IN (12, …): SQLite looks in a sorted list then, and compares with what it meets there alone. */
+static int refuse_in(struct al_query_state *s, struct al_buf *details, struct al_err *err)
+{
+    const struct al_tokens *t = &s->tokens;
+    for (size_t i = 0; i + 3 < t->n; i++) {
+        size_t at = i + (al_token_is(t, i + 1, "NOT") ? 2 : 1);
+        if (!al_token_is(t, at, "IN") || !al_token_is(t, at + 1, "("))
+            continue;
+        at += al_token_is(t, at + 2, "-") ? 3 : 2;
+        const struct al_column *c =
+            at < t->n && t->list[at].kind == AL_TOKEN_NUMBER ? item_column(s, i, i + 1) : NULL;
+        if (!c || !al_column_numeric(c))
+            continue;
+        autobuf struct al_buf view = AL_BUF_INIT(200);
+        add_values(s, c, &view);
+        add_details(s, c->name, position_of(s, i), details);
+        al_fail(err, AL_QUERY_ERROR,
+                "%s IN (%.*s …) would compare text such as %s with a number; use %.*s or to_number(%s)",
+                c->name, AL_FMT(t->list[at].text), c->parsed_as, AL_FMT(al_buf_str(&view)), c->name);
+        return al_hint(err, "In %.*s the column holds numbers.", AL_FMT(al_buf_str(&view)));
+    }
+    return 0;
+}
+
 int al_lies_order(struct al_query_state *s, sqlite3_stmt *stmt, struct al_buf *details, struct al_err *err)
 {
     const struct al_tokens *t = &s->tokens;
     const struct al_column *c = NULL;
     if (!reads_raw(s, &c))
         return 0;
+    if (refuse_in(s, details, err) < 0)
+        return -1;
     for (size_t i = 0; i + 2 < t->n; i++) {
         if (!al_token_is(t, i, "ORDER") || !al_token_is(t, i + 1, "BY"))
             continue;

@@ -101,7 +101,7 @@ static int fail_open(sqlite3 *db, const char *which, struct al_err *err)
                        *which ? " " : "", which);
     al_fail(err, AL_QUERY_ERROR, "the dataset%s%s cannot be read: %s", *which ? " " : "", which,
             sqlite3_errmsg(db));
-    return al_hint(err, "Its file is damaged or no dataset: data_inspect the source again.");
+    return al_hint(err, "its file is damaged or no dataset: data_inspect the source again");
 }
 
 static int exec(sqlite3 *db, const char *sql, const char *which, struct al_err *err)

@@ -51,13 +51,13 @@ static int bind_array(sqlite3_stmt *stmt, const struct al_json *list, struct al_
         if (name && *name != '?') {
             al_fail(err, AL_QUERY_ERROR, "params is an array, but the statement has the named parameter %s",
                     name);
-            return al_hint(err, "Give an object: params: {\"%s\": …}.", name + 1);
+            return al_hint(err, "give an object: params: {\"%s\": …}", name + 1);
         }
     }
     if ((int)list->n != want) {
         al_fail(err, AL_QUERY_ERROR, "the statement has %d parameter%s, and params has %u value%s", want,
                 want == 1 ? "" : "s", list->n, list->n == 1 ? "" : "s");
-        return al_hint(err, "Each ? of the statement takes one value of the array, in order.");
+        return al_hint(err, "each ? of the statement takes one value of the array, in order");
     }
     al_json_each(v, list)
     {
@@ -81,7 +81,7 @@ static int check_names(sqlite3_stmt *stmt, const struct al_json *object, struct 
         if (!used) {
             al_fail(err, AL_QUERY_ERROR,
                     "params has \"%.*s\", but the statement has no parameter of that name", AL_FMT(v->key));
-            return al_hint(err, "Write it as :%.*s in the statement, or leave it out.", AL_FMT(v->key));
+            return al_hint(err, "write it as :%.*s in the statement, or leave it out", AL_FMT(v->key));
         }
     }
     return 0;
@@ -96,8 +96,8 @@ static int bind_object(sqlite3_stmt *stmt, const struct al_json *object, struct 
             v = al_json_get(object, name);
         if (!v) {
             al_fail(err, AL_QUERY_ERROR, "params has no value for %s", name ? name : "?");
-            return name ? al_hint(err, "Add it: params: {\"%s\": …}.", name + 1)
-                        : al_hint(err, "Name it (:name) in the statement, or give params as an array.");
+            return name ? al_hint(err, "add it: params: {\"%s\": …}", name + 1)
+                        : al_hint(err, "name it (:name) in the statement, or give params as an array");
         }
         if (bind_one(stmt, k, v, name, err) < 0)
             return -1;
@@ -114,7 +114,7 @@ int al_params_bind(sqlite3_stmt *stmt, struct al_str params_json, struct al_err 
         const char *name = sqlite3_bind_parameter_name(stmt, 1);
         al_fail(err, AL_QUERY_ERROR, "the statement has %d parameter%s (%s), and the call has no params",
                 want, want == 1 ? "" : "s", name ? name : "?");
-        return al_hint(err, "Give params: an array for ?, an object for :name.");
+        return al_hint(err, "give params: an array for ?, an object for :name");
     }
     autoarena struct al_arena arena = AL_ARENA_INIT(ARENA);
     const struct al_json *v = NULL;

@@ -100,6 +100,7 @@ void al_query_count_null(uint64_t *count, char first[64], struct al_str text);
 /* --- guard.c --- */
 int al_guard_authorize(void *ud, int action, const char *a, const char *b, const char *schema,
                        const char *via);
+int al_guard_reject(const struct al_query_state *s, struct al_err *err); /* QUERY_REJECTED: what was denied */
 bool al_guard_function_known(const char *name);
 /* The nearest name of an allowed function, or NULL. */
 const char *al_guard_function_near(const char *name);
@@ -119,7 +120,7 @@ bool al_column_numeric(const struct al_column *c); /* its parsedAs means numbers
 /* --- lies.c --- */
 extern const struct al_sqlite_hooks al_lies_hooks;
 void al_lies_watch(struct al_query_state *s); /* NULL: nobody */
-/* Before the first step: ORDER BY of numbers that are text. Fails, or notes. */
+/* Before the first step: ORDER BY of numbers that are text, IN of numbers over them. Fails, or notes. */
 int al_lies_order(struct al_query_state *s, sqlite3_stmt *stmt, struct al_buf *details,
                   struct al_err *err) AL_MUST_CHECK;
 int al_lies_fail(struct al_query_state *s, struct al_buf *details, struct al_err *err); /* what was met; -1 */

@@ -43,8 +43,7 @@ static int run_rows(struct al_query_state *s, const struct al_query *q, sqlite3_
     struct al_rows rows = {.s = s, .stmt = stmt, .q = q, .out = out};
     int rc = SQLITE_OK;
     al_lies_watch(s);
-    int r =
-        q->format == AL_QUERY_RESULT ? al_result_write(&rows, &rc, err) : al_rows_stream(&rows, &rc, err);
+    int r = q->format == AL_QUERY_RESULT ? al_result_write(&rows, &rc, err) : al_rows_stream(&rows, &rc, err);
     al_lies_watch(NULL);
     /* A statement of few steps may end before it sees the interruption; the data are asked again, for the
      * message. */
@@ -52,26 +51,73 @@ static int run_rows(struct al_query_state *s, const struct al_query *q, sqlite3_
         (void)sqlite3_reset(stmt);
         return al_lies_fail(s, details, err);
     }
+    if (r < 0 && rc != SQLITE_OK && s->guard.denied)
+        return al_guard_reject(s, err);
     if (r < 0 && rc != SQLITE_OK)
         return al_errors_sqlite(s, rc, details, err);
     return r;
 }
 
-/* With several datasets SQLite takes the first that has the table, and says nothing. */
-static void note_unqualified(struct al_query_state *s)
+/* WITH name AS (…), WITH name(x) AS (…). */
+static bool is_with(const struct al_tokens *t, const char *name)
 {
+    for (size_t i = 1; i < t->n; i++)
+        if (al_token_names(t, i, name) &&
+            (al_token_is(t, i - 1, "WITH") || al_token_is(t, i - 1, "RECURSIVE") ||
+             al_token_is(t, i - 1, ",")) &&
+            (al_token_is(t, i + 1, "AS") || al_token_is(t, i + 1, "(")))
+            return true;
+    return false;
+}
+
+static size_t schemas_with(const struct al_query_state *s, const char *table, struct al_buf *names)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_schemas; i++)
+        if (sqlite3_table_column_metadata(s->db, s->schemas[i], table, NULL, NULL, NULL, NULL, NULL, NULL) ==
+            SQLITE_OK)
+            al_buf_addf(names, "%s%s.%s", n++ > 0 ? ", " : "", s->schemas[i], table);
+    return n;
+}
+
+static int check_name(struct al_query_state *s, size_t i, struct al_err *err)
+{
+    const struct al_token *name = &s->tokens.list[i];
+    char table[AL_QUERY_NAME];
+    autobuf struct al_buf names = AL_BUF_INIT(2000);
+    if ((name->kind != AL_TOKEN_WORD && name->kind != AL_TOKEN_NAME) || name->text.n >= sizeof table ||
+        al_token_is(&s->tokens, i + 1, ".") || al_token_is(&s->tokens, i + 1, "("))
+        return 0;
+    snprintf(table, sizeof table, "%.*s", AL_FMT(name->text));
+    if (schemas_with(s, table, &names) < 2 || is_with(&s->tokens, table))
+        return 0;
+    al_fail(err, AL_QUERY_ERROR, "%s is a table of several datasets of the call: write one of %.*s", table,
+            AL_FMT(al_buf_str(&names)));
+    return al_hint(err, "With several datasets each table is named with its dataset's alias.");
+}
+
+/* With several datasets SQLite takes the first that has the table, and says nothing. */
+static int check_unqualified(struct al_query_state *s, struct al_err *err)
+{
+    static const char *const ends[] = {"WHERE",  "GROUP", "HAVING", "ORDER",     "LIMIT",
+                                       "WINDOW", "UNION", "EXCEPT", "INTERSECT", ";"};
     const struct al_tokens *t = &s->tokens;
-    for (size_t i = 1; s->n_schemas > 1 && i < t->n; i++) {
-        if (al_token_is(t, i + 1, ".") || !(al_token_is(t, i - 1, "FROM") || al_token_is(t, i - 1, "JOIN")))
-            continue;
-        for (size_t k = 0; k < s->guard.n_reads; k++) {
-            const struct al_read *r = &s->guard.reads[k];
-            if (al_token_names(t, i, r->table) && !al_token_is(t, i + 1, "(")) {
-                al_query_note(s, "%s without an alias is %s.%s", r->table, r->schema, r->table);
-                break;
-            }
+    for (size_t from = 1; s->n_schemas > 1 && from < t->n; from++) {
+        bool end =
+            !al_token_is(t, from, "FROM") || al_token_is(t, from - 1, "DISTINCT"); /* IS DISTINCT FROM x */
+        unsigned depth = t->list[from].depth;
+        for (size_t i = from + 1; !end && i < t->n && t->list[i].depth >= depth; i++) {
+            if (t->list[i].depth > depth)
+                continue;
+            for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+                end |= al_token_is(t, i, ends[k]);
+            bool named =
+                al_token_is(t, i - 1, "FROM") || al_token_is(t, i - 1, "JOIN") || al_token_is(t, i - 1, ",");
+            if (!end && named && check_name(s, i, err) < 0)
+                return -1;
         }
     }
+    return 0;
 }
 
 /* What a dataset's own names brought into the error. */
@@ -101,7 +147,7 @@ static int run(struct al_query_state *s, const struct al_query *q, struct al_que
     if (r == 0)
         r = al_lies_order(s, stmt, details, err);
     if (r == 0)
-        note_unqualified(s);
+        r = check_unqualified(s, err);
     if (r == 0)
         r = run_rows(s, q, stmt, out, details, err);
     sqlite3_finalize(stmt);

@@ -44,7 +44,7 @@ void query_world_init(void)
     query_world_spill(AL_QUERY_SPILL);
 }
 
-static int make(const char *first, const char *sql)
+static int make(const char *first, const char *sql, bool whole)
 {
     sqlite3 *db = NULL;
     struct al_err err = {0};
@@ -54,9 +54,10 @@ static int make(const char *first, const char *sql)
     if (al_query_functions(db, &err) < 0)
         fail_msg("%s", err.msg);
     if (sqlite3_exec(db, first, NULL, NULL, &why) != SQLITE_OK ||
-        sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+        (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK && whole))
         fail_msg("%s in: %s", why, sql);
     sqlite3_int64 n = 0;
+    sqlite3_free(why);
     unsigned char *bytes = sqlite3_serialize(db, "main", &n, 0);
     assert_non_null(bytes);
     int fd = memfd_create("dataset", MFD_CLOEXEC);
@@ -68,12 +69,17 @@ static int make(const char *first, const char *sql)
 
 int query_dataset(const char *sql)
 {
-    return make(metadata, sql);
+    return make(metadata, sql, true);
 }
 
 int query_empty_dataset(const char *sql)
 {
-    return make("", sql);
+    return make("", sql, true);
+}
+
+int query_hostile_dataset(const char *sql)
+{
+    return make("", sql, false);
 }
 
 static bool keep_bytes(void *ud, struct al_str bytes)

@@ -23,6 +23,7 @@ off_t query_world_spilled(void);      /* bytes of the spill file */
  */
 int query_dataset(const char *sql);
 int query_empty_dataset(const char *sql);             /* without them */
+int query_hostile_dataset(const char *sql);           /* likewise, as far as SQLite does what they say */
 void query_world_open(struct query_world *w, int fd); /* the descriptor is closed with the world */
 void query_world_close(struct query_world *w);
 /* Runs; 0 or -1. The last answer is forgotten. */

@@ -189,10 +189,17 @@ static void several_datasets_are_joined_under_their_aliases(void **state)
     w.q.n_datasets = 2;
     snprintf(w.q.datasets[0].alias, sizeof w.q.datasets[0].alias, "left one");
     snprintf(w.q.datasets[1].alias, sizeof w.q.datasets[1].alias, "b");
-    w.q.datasets[1].fd = query_dataset("CREATE TABLE data(id, y); INSERT INTO data VALUES (2, 'c')");
+    w.q.datasets[1].fd = query_dataset("CREATE TABLE data(id, y); INSERT INTO data VALUES (2, 'c'); CREATE "
+                                       "TABLE only_here(z); INSERT INTO only_here VALUES (7)");
     assert_rows(&w, "SELECT a.id, x, y FROM \"left one\".data a JOIN b.data b ON a.id = b.id",
                 "[[2,\"b\",\"c\"]]");
     assert_refused(&w, "SELECT * FROM c.data", AL_QUERY_ERROR, "no such table");
+    assert_refused(&w, "SELECT * FROM data", AL_QUERY_ERROR, "write one of left one.data, b.data");
+    assert_refused(&w, "SELECT 1 FROM b.data x, data", AL_QUERY_ERROR, "alias");
+    assert_refused(&w, "SELECT 1 FROM b.data x JOIN Data USING (id)", AL_QUERY_ERROR, "alias");
+    assert_rows(&w, "WITH data AS (SELECT y FROM b.data) SELECT * FROM data", "[[\"c\"]]");
+    assert_rows(&w, "SELECT data.id FROM b.data", "[[2]]");
+    assert_rows(&w, "SELECT z FROM only_here", "[[7]]");
     snprintf(w.q.datasets[1].alias, sizeof w.q.datasets[1].alias, "main");
     assert_refused(&w, "SELECT 1", AL_QUERY_ERROR, "alias");
     query_world_close(&w);

@@ -3,6 +3,7 @@
 #include "query_world.h"
 
 #include "base/mem.h"
+#include "query/query_int.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -65,6 +66,10 @@ static void query_only_reads(void **state)
         {"SELECT sqlite_log(1, 'x')", "sqlite_log() is not available"},
         {"SELECT * FROM pragma_table_info('data')", "pragma_table_info is not data"},
         {"SELECT * FROM pragma_database_list", "pragma_database_list is not data"},
+        {"SELECT 1 FROM (SELECT 'main' AS name) JOIN pragma_database_list USING (name)", "not data"},
+        {"SELECT count(*) FROM (SELECT 'main' AS name) NATURAL JOIN pragma_table_list",
+         "pragma_table_list is not data"},
+        {"SELECT * FROM (SELECT a FROM data UNION SELECT name FROM pragma_collation_list)", "not data"},
         {"SELECT 1; SELECT 2", "a second statement begins at character 10"},
         {"SELECT 1; -- fine\nDROP TABLE data", "a second statement"},
         {"SELECT 1; /* x */ x", "a second statement"},
@@ -105,6 +110,45 @@ static void reading_in_every_form_is_let_through(void **state)
     must(*state, "EXPLAIN QUERY PLAN SELECT * FROM data");
 }
 
+/* A new version of SQLite brings new functions: somebody decides about each. */
+static void each_function_is_decided_upon(void **state)
+{
+    static const char *const refused[] = {
+        "bm25",
+        "changes",
+        "fts5",
+        "fts5_get_locale",
+        "fts5_insttoken",
+        "fts5_locale",
+        "fts5_source_id",
+        "highlight",
+        "last_insert_rowid",
+        "match",
+        "snippet",
+        "sqlite_compileoption_get",
+        "sqlite_compileoption_used",
+        "sqlite_log",
+        "sqlite_source_id",
+        "total_changes",
+    };
+    sqlite3 *db = NULL;
+    sqlite3_stmt *stmt = NULL;
+    (void)state;
+    assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT DISTINCT name FROM pragma_function_list", -1, &stmt, NULL), SQLITE_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(stmt, 0);
+        bool known = al_guard_function_known(name), no = false;
+        for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+            no |= strcmp(refused[i], name) == 0;
+        if (known == no)
+            fail_msg("%s() is %s", name, known ? "allowed and refused" : "neither allowed nor refused");
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+}
+
 /* What a file may say of itself is not trusted: each of these is a dataset made to do harm. */
 static void a_hostile_file_does_no_harm(void **state)
 {
@@ -126,6 +170,80 @@ static void a_hostile_file_does_no_harm(void **state)
     assert_refused(&w, "SELECT * FROM p", AL_QUERY_ERROR, "unsafe use of virtual table");
     assert_refused(&w, "SELECT * FROM l", AL_QUERY_REJECTED, "sqlite_log");
     (void)ask(&w, "SELECT a FROM data");
+    query_world_close(&w);
+}
+
+/* Each ends in an answer or in an error of ours. */
+static void hostile_schemas_end_in_an_answer_or_an_error(void **state)
+{
+    static const char *const files[] = {
+        "PRAGMA encoding='UTF-16le'; CREATE TABLE data(a, b); INSERT INTO data VALUES ('1.234,56', 'ä'), (1, "
+        "CAST(x'd800d800' AS TEXT)), ('n/a', x'ff')",
+        "PRAGMA encoding='UTF-16be'; CREATE TABLE data(a TEXT PRIMARY KEY, b) WITHOUT ROWID; INSERT INTO "
+        "data "
+        "VALUES ('1.234,56', 2)",
+        "CREATE TABLE data(a, b AS (hex(randomblob(16000000)) || a) , c AS (printf('%900000000d', a)) "
+        "STORED); "
+        "INSERT INTO data(a) SELECT 1 WHERE 0",
+        "CREATE TABLE data(a, b CHECK (length(hex(zeroblob(9000000))) > b), CHECK (a IN (1, 2, 'x')))",
+        "CREATE TABLE data(a, b); INSERT INTO data VALUES (CAST(x'31002c0035' AS TEXT), CAST(x'ff80fe00c3' "
+        "AS "
+        "TEXT)), (9e999, -9e999), (x'00', NULL)",
+        "CREATE TABLE data(a, b); CREATE TABLE to_number(a, b); CREATE VIEW median AS SELECT to_number(b) "
+        "FROM "
+        "data; CREATE VIEW regexp AS SELECT * FROM median",
+        "CREATE TABLE data(a, b); CREATE INDEX i ON data(to_number(a)); CREATE INDEX j ON data(b) WHERE a "
+        "REGEXP "
+        "'(a+)+$'; INSERT INTO data VALUES ('aaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', 1)",
+        "CREATE VIEW x1 AS SELECT 1 a; CREATE VIEW x2 AS SELECT * FROM x1, x1 y; CREATE VIEW x3 AS SELECT "
+        "x2.* FROM "
+        "x2, x2 y; CREATE VIEW x4 AS SELECT x3.* FROM x3, x3 y, x3 z; CREATE VIEW data AS SELECT 1 a, 2 b "
+        "FROM x4, "
+        "x4 y, x4 z, x4 v",
+        "CREATE VIEW data AS WITH RECURSIVE n(a, b) AS (SELECT 'x', 1 UNION ALL SELECT a || a, b FROM n) "
+        "SELECT * "
+        "FROM n",
+        "CREATE TABLE data(\"a\\u001b[2J\", \"b\n\" DEFAULT (randomblob(1000000)), \"\"); INSERT INTO data "
+        "DEFAULT VALUES",
+        "CREATE TABLE data(a, b); CREATE TRIGGER t INSTEAD OF INSERT ON v BEGIN SELECT 1; END",
+    };
+    static const char *const statements[] = {
+        "SELECT * FROM data",
+        "SELECT a, b, sum(a) FROM data GROUP BY b ORDER BY a",
+        "SELECT count(DISTINCT a), max(b), typeof(a) FROM data WHERE a > 1 OR b LIKE '%x%'",
+        "SELECT x.a FROM data x JOIN data y ON x.a = y.b WHERE x.b IN (1, 2)",
+        "SELECT nothing FROM data",
+        "SELECT * FROM median",
+        "SELECT sql FROM sqlite_schema",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct query_world w;
+        query_world_open(&w, query_hostile_dataset(files[i]));
+        w.q.timeout_ms = 100;
+        for (size_t k = 0; k < sizeof statements / sizeof *statements; k++)
+            if (ask(&w, statements[k]) < 0 && w.err.code != AL_QUERY_ERROR &&
+                w.err.code != AL_QUERY_TIMEOUT && w.err.code != AL_QUERY_LIMIT &&
+                w.err.code != AL_QUERY_REJECTED)
+                fail_msg("%s, %s: %s: %s", files[i], statements[k], al_code_name(w.err.code), w.err.msg);
+        query_world_close(&w);
+    }
+}
+
+static void ten_thousand_tables_are_read_in_time(void **state)
+{
+    (void)state;
+    struct query_world w;
+    /* CREATE TABLE looks at all that are there already, each time. */
+    query_world_open(
+        &w, query_dataset("CREATE TABLE data(a, b); PRAGMA writable_schema = 1;"
+                          "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < "
+                          "9999) INSERT INTO sqlite_schema SELECT 'table', 't' || i, 't' || i, (SELECT "
+                          "rootpage FROM sqlite_schema WHERE name = 'data'), 'CREATE TABLE t' || i || "
+                          "'(a' || i || ', b)' FROM n"));
+    assert_rows(&w, "SELECT count(*) FROM t9999", "[[0]]");
+    assert_refused(&w, "SELECT a9999x FROM t9999", AL_QUERY_ERROR, "a9999");
+    assert_refused(&w, "SELECT * FROM t99999", AL_QUERY_ERROR, "no such table");
     query_world_close(&w);
 }
 
@@ -275,14 +393,14 @@ static void a_full_spill_file_is_a_limit_that_is_named(void **state)
 {
     struct query_world *w = *state;
     const char *sql =
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000), s AS "
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000), s AS "
         "(SELECT i, hex(randomblob(50)) t FROM n ORDER BY t) SELECT count(*) FROM s";
     w->q.timeout_ms = 60000;
-    query_world_spill((uint64_t)4 << 20);
+    query_world_spill((uint64_t)1 << 20);
     assert_refused(w, sql, AL_QUERY_LIMIT, "temporary space");
     assert_refused(w, sql, AL_QUERY_LIMIT, "aggregate before ORDER BY");
     query_world_spill(AL_QUERY_SPILL);
-    assert_rows(w, sql, "[[100000]]");
+    assert_rows(w, sql, "[[200000]]");
 }
 
 int main(void)
@@ -290,7 +408,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(query_only_reads, setup, teardown),
         cmocka_unit_test_setup_teardown(reading_in_every_form_is_let_through, setup, teardown),
+        cmocka_unit_test(each_function_is_decided_upon),
         cmocka_unit_test_setup_teardown(a_hostile_file_does_no_harm, setup, teardown),
+        cmocka_unit_test(hostile_schemas_end_in_an_answer_or_an_error),
+        cmocka_unit_test(ten_thousand_tables_are_read_in_time),
         cmocka_unit_test_setup_teardown(a_file_that_is_no_dataset_is_an_error, setup, teardown),
         cmocka_unit_test_setup_teardown(each_byte_of_a_file_may_be_wrong, setup, teardown),
         cmocka_unit_test_setup_teardown(attacks_end_in_a_clear_error, setup, teardown),
