@@ -166,12 +166,13 @@ static void log_failure(struct al_mcp_request *r, const struct al_call *call)
     al_mcp_log(r->peer, r, AL_MCP_ERROR, "servers", al_buf_str(&data));
 }
 
-/* The id that a description of a dataset begins with; else empty. */
+/* The id that a description of a dataset begins with; else empty. A call refused before its tool was found
+ * has none. */
 static struct al_str dataset_of(const struct al_call *call)
 {
     static const char before[] = "{\"datasetId\":\"";
     struct al_str s = al_buf_str(&call->structured);
-    if (strcmp(call->tool->name, "data_inspect") != 0 || !al_str_starts(s, before))
+    if (!call->tool || strcmp(call->tool->name, "data_inspect") != 0 || !al_str_starts(s, before))
         return nothing;
     s.p += strlen(before);
     s.n -= strlen(before);

@@ -71,7 +71,7 @@ test("without words it prints help, and touches no file", () =>
   }));
 
 test("every command has help with examples, and every example works", () =>
-  withHome({ "a.txt": "one\n", ".alisio/config.json": '{"forge":{"javascript":{"maxToolCalls":7}}}', ".mcp.json": server("b") }, (home) => {
+  withHome({ "a.txt": "one\n", "sales.csv": "region,amount\nNorth,120\nSouth,80\n", ".alisio/config.json": '{"forge":{"javascript":{"maxToolCalls":7}}}', ".mcp.json": server("b") }, (home) => {
     for (const [name, text] of [["config/config.json", `{"mcp":${server("github").replace("mcpServers", "servers")}}`],
       [".cursor/mcp.json", server("c")], [".claude.json", server("d")]]) {
       mkdirSync(dirname(join(home.dir, name)), { recursive: true, mode: 0o700 });
