@@ -71,6 +71,8 @@ int al_jr_add_column(struct al_jr *r, struct al_str label, bool named);
 int al_jr_add_place(struct al_jr *r, struct al_str label);
 /* Sets a cell of the record. AL_JS_OK or AL_JR_FAILED. */
 int al_jr_set(struct al_jr *r, unsigned column, const struct al_js_value *v);
+/* The object at p into the cells of the record that was begun. al_js_result or AL_JR_FAILED. */
+int al_jr_members(struct al_jr *r, unsigned depth);
 /* Gives the record's row to the sink: its first n cells. */
 int al_jr_emit(struct al_jr *r, unsigned n, uint64_t line);
 /* Reads the value at p as a record and emits it. 0, or -1 with err. */

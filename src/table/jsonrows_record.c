@@ -232,7 +232,7 @@ static int column_for(struct al_jr *r, struct al_str key, unsigned guess, unsign
     return r->stamp[*ret] == r->record ? move_earlier(r, *ret, key) : AL_JS_OK;
 }
 
-static int read_object(struct al_jr *r, unsigned depth)
+int al_jr_members(struct al_jr *r, unsigned depth)
 {
     struct al_js *js = &r->js;
     struct al_js_value key, v;
@@ -286,7 +286,7 @@ static int read_record(struct al_jr *r, unsigned depth, unsigned *ret_n)
     *ret_n = AL_TABLE_MAX_COLUMNS;
     int s;
     if (kind == AL_JSON_OBJECT) {
-        s = read_object(r, depth);
+        s = al_jr_members(r, depth);
     } else if (kind == AL_JSON_ARRAY && r->arrays) {
         s = read_array(r, depth, ret_n);
     } else {

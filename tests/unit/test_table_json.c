@@ -104,6 +104,53 @@ static void an_object_of_arrays_is_columns(void **state)
     CHECK(shapes, false);
 }
 
+static void rows_are_found_one_object_deeper(void **state)
+{
+    (void)state;
+    static const struct shape shapes[] = {
+        {"{\"response\":{\"data\":[{\"a\":1},{\"a\":2}]}}", "(a) 1:#1 1:#2 !wrapper@1x2"},
+        {"{\"d\":{\"results\":[{\"a\":1}]},\"n\":1}", "(a) 1:#1 !wrapper@1x2"},
+        {"{\"took\":3,\"shards\":{\"n\":1},\"hits\":{\"total\":{\"v\":1},\"hits\":[{\"_id\":\"x\"}]}}",
+         "(_id) 1:'x !wrapper@1x2"},
+        {"{\"r\":{\"data\":[[1,2],[3,4]]}}", "(,) 1:#1|#2 1:#3|#4 !header@1x1 !wrapper@1x2"},
+        /* two that could be the rows, or a list that is a value: one record */
+        {"{\"p\":{\"q\":[{\"a\":1}]},\"s\":{\"t\":[{\"b\":1}]}}",
+         "(p,s) 1:'{\"q\":[{\"a\":1}]}|'{\"t\":[{\"b\":1}]}"},
+        {"{\"p\":{\"tags\":[{\"a\":1}]},\"s\":{\"t\":5}}", "(p,s) 1:'{\"tags\":[{\"a\":1}]}|'{\"t\":5}"},
+    };
+    CHECK(shapes, false);
+}
+
+static void an_object_of_objects_is_rows_where_it_is_clear(void **state)
+{
+    (void)state;
+    static const struct shape shapes[] = {
+        /* pandas: orient="columns", by default; with labels of rows; orient="index" */
+        {"{\"a\":{\"0\":1,\"1\":2},\"b\":{\"0\":\"x\",\"1\":null}}", "(a,b) 1:#1|'x 1:#2|- !wrapper@1x1"},
+        {"{\"a\":{\"3\":1,\"5\":2},\"b\":{\"3\":\"x\",\"5\":\"y\"}}",
+         "(key,a,b) 1:'3|#1|'x 1:'5|#2|'y !wrapper@1x1"},
+        {"{\"a\":{\"r\":1,\"s\":2},\"b\":{\"r\":\"x\",\"s\":\"y\"}}",
+         "(key,a,b) 1:'r|#1|'x 1:'s|#2|'y !wrapper@1x1"},
+        {"{\"0\":{\"a\":1,\"b\":\"x\"},\n\"1\":{\"a\":2,\"b\":\"y\"}}", "(a,b) 1:#1|'x 2:#2|'y !wrapper@1x1"},
+        {"{\"7\":{\"a\":1},\"9\":{\"a\":2,\"b\":3}}", "(key,a) 1:'7|#1 +b 1:'9|#2|#3 !wrapper@1x1"},
+        {"{\"ann\":{\"age\":1,\"at\":\"x\"},\"b\\u006fb\":{\"at\":\"y\",\"age\":2}}",
+         "(key,age,at) 1:'ann|#1|'x 1:'bob|#2|'y !wrapper@1x1"},
+        /* it could be either, or neither */
+        {"{\"a\":{\"x\":1,\"y\":2},\"b\":{\"x\":3,\"y\":4}}",
+         "(a,b) 1:'{\"x\":1,\"y\":2}|'{\"x\":3,\"y\":4}"},
+        {"{\"a\":{\"x\":1},\"b\":{\"y\":\"s\"}}", "(a,b) 1:'{\"x\":1}|'{\"y\":\"s\"}"},
+        {"{\"a\":{},\"b\":{}}", "(a,b) 1:'{}|'{}"},
+        /* orient="split", square */
+        {"{\"columns\":[\"x\",\"y\"],\"index\":[0,1],\"data\":[[1,2],[3,4]]}",
+         "(x,y) 1:#1|#2 1:#3|#4 !wrapper@1x1"},
+        /* orient="table" */
+        {"{\"schema\":{\"fields\":[{\"name\":\"a\"}]},\"data\":[{\"index\":0,\"a\":1},{\"index\":1,\"a\":2}]"
+         "}",
+         "(index,a) 1:#0|#1 1:#1|#2 !wrapper@1x1"},
+    };
+    CHECK(shapes, false);
+}
+
 static void rows_are_found_in_a_wrapper(void **state)
 {
     (void)state;
@@ -302,6 +349,8 @@ int main(void)
         cmocka_unit_test(arrays_of_arrays_are_rows),
         cmocka_unit_test(an_object_of_arrays_is_columns),
         cmocka_unit_test(rows_are_found_in_a_wrapper),
+        cmocka_unit_test(rows_are_found_one_object_deeper),
+        cmocka_unit_test(an_object_of_objects_is_rows_where_it_is_clear),
         cmocka_unit_test(lines_are_rows),
         cmocka_unit_test(what_is_odd_is_noted),
         cmocka_unit_test(what_is_no_json_is_refused_with_its_place),
