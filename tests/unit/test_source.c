@@ -57,7 +57,7 @@ static void start_mock(struct al_call *call)
         al_call_finish(call);
     } else if (seen.wait) {
         al_call_clock_stop(call);
-        al_timer_start(al_core_loop(call->core), 400, go_on, call);
+        al_timer_start(al_core_loop(call->core), 1500, go_on, call);
     } else {
         al_call_clock_stop(call);
         go_on(call);
@@ -277,9 +277,9 @@ static void the_clock_of_a_script_stands_still_while_a_server_starts(void **stat
     (void)state;
     struct world *w = start(NULL);
     seen.wait = true;
-    check_value(w, "return (await tools.github.get_issue()).tool", ",\"timeoutMs\":200", "\"get_issue\"");
+    check_value(w, "return (await tools.github.get_issue()).tool", ",\"timeoutMs\":1000", "\"get_issue\"");
     seen.leave_clock = true;
-    struct outcome o = world_js(w, "await tools.github.get_issue(); for (;;);", ",\"timeoutMs\":200");
+    struct outcome o = world_js(w, "await tools.github.get_issue(); for (;;);", ",\"timeoutMs\":1000");
     assert_int_equal(o.code, AL_TIMEOUT);
     outcome_fini(&o);
     world_free(w);
