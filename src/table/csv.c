@@ -108,13 +108,19 @@ static void note_row(struct al_csv *c)
         c->sink->note(c->sink->ud, AL_NOTE_NUL_BYTES, c->line, "zero bytes are kept");
 }
 
+/* Whether it can separate cells: a character of ASCII that neither quotes them nor ends lines. */
+static bool can_delimit(char c)
+{
+    return (c > 0 && c < 0x7f) && c != '"' && c != '\'' && c != '\n' && c != '\r';
+}
+
 /* "sep=;" on a line of its own, as Excel reads and writes it. */
 static void take_sep_line(struct al_csv *c)
 {
     struct al_str s = {c->p, (size_t)(c->e - c->p)};
     if (s.n < 5 || memcmp(s.p, "sep=", 4) != 0)
         return;
-    if (s.n > 5 && s.p[5] != '\n' && s.p[5] != '\r')
+    if ((s.n > 5 && s.p[5] != '\n' && s.p[5] != '\r') || !can_delimit(s.p[4]))
         return;
     if (!c->opts->delimiter)
         c->d.delim = s.p[4];
@@ -297,6 +303,11 @@ static int read_all(struct al_csv *c, bool tab, struct al_err *err)
 int al_csv_read(struct al_source *src, bool tab_only, const struct al_table_opts *opts,
                 const struct al_table_sink *sink, struct al_table_found *found, struct al_err *err)
 {
+    if (opts->delimiter && !can_delimit(opts->delimiter)) {
+        al_fail(err, AL_INVALID_INPUT,
+                "a delimiter is one ASCII character that neither quotes cells nor ends lines");
+        return al_hint(err, "\",\" \";\" \"|\" or a tab; leave it out to have it found");
+    }
     struct al_csv *c = al_xcalloc(1, sizeof *c);
     *c = (struct al_csv){.src = src, .opts = opts, .sink = sink, .found = found, .line = 1};
     c->cap = (16 << 10) + AL_CSV_PAD; /* grows with the first pieces */

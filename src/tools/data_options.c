@@ -21,7 +21,8 @@ static int read_delimiter(struct al_str s, char *ret, struct al_err *err)
             return 0;
         }
     }
-    bool fine = s.n == 1 && (s.p[0] == '\t' || (s.p[0] >= ' ' && s.p[0] < 0x7f)) && s.p[0] != '"';
+    bool fine =
+        s.n == 1 && (s.p[0] == '\t' || (s.p[0] >= ' ' && s.p[0] < 0x7f)) && s.p[0] != '"' && s.p[0] != '\'';
     if (!fine) {
         al_fail(err, AL_TOOL_INPUT_INVALID, "options.delimiter must be one ASCII character, and not a quote");
         return al_hint(err, "\",\" \";\" \"|\" or \"tab\"; leave it out to have it found");

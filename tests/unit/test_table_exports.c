@@ -156,6 +156,25 @@ static void lines_that_end_in_a_delimiter(void **state)
     CHECK(table);
 }
 
+static void what_quotes_or_ends_lines_is_no_delimiter(void **state)
+{
+    (void)state;
+    static const char wrong[] = {'"', '\'', '\n', '\r', (char)0xc3};
+    for (size_t i = 0; i < sizeof wrong; i++) {
+        rig.opts.delimiter = wrong[i];
+        assert_int_equal(csv_rig_read(&rig, AL_STR("a,b\n1,2\n")), -1);
+        assert_int_equal(rig.err.code, AL_INVALID_INPUT);
+    }
+    rig.opts.delimiter = 0;
+    static const struct export table[] = {
+        {"sep=\r\na,b\r\n1,2\r\n3,4\r\n5,6\r\n", "=a|b\n1|2\n3|4\n5|6\n", {AL_NOTE_PREAMBLE, NONE}},
+        {"sep=\"\na,b\n1,2\n", "=a|b\n1|2\n", {AL_NOTE_PREAMBLE, NONE}},
+        /* of two characters: the cells between them are there */
+        {"a||b||c\n1||2||3\n4||5||6\n", "=a||b||c\n1||2||3\n4||5||6\n", {NONE}},
+    };
+    CHECK(table);
+}
+
 /* What comes behind the sample is kept as cells beyond the header. */
 static void a_late_value_behind_the_last_delimiter_is_kept(void **state)
 {
@@ -181,6 +200,7 @@ int main(void)
         T(r),
         T(spreadsheets),
         T(lines_that_end_in_a_delimiter),
+        T(what_quotes_or_ends_lines_is_no_delimiter),
         T(a_late_value_behind_the_last_delimiter_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
