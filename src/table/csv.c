@@ -45,8 +45,8 @@ static int fill(struct al_csv *c, size_t want, struct al_err *err)
 
 static int too_long(struct al_csv *c, const char *what, size_t limit, struct al_err *err)
 {
-    al_fail(err, AL_INGEST_LIMIT, "row %llu (line %llu) has %s of more than %zu bytes",
-            (unsigned long long)c->row + 1, (unsigned long long)c->line, what, limit);
+    al_fail(err, AL_INGEST_LIMIT, "row %llu (line %llu) has %s of more than %zu MiB, a limit that is fixed",
+            (unsigned long long)c->row + 1, (unsigned long long)c->line, what, limit >> 20);
     return al_hint(err, "look at that line: is the delimiter right, and the quoting?");
 }
 
@@ -276,6 +276,10 @@ static int read_rows(struct al_csv *c, struct al_err *err)
         }
         if (c->nul || c->stray)
             note_row(c);
+        if (c->n > AL_CSV_MAX_CELLS)
+            c->sink->note(c->sink->ud, AL_NOTE_CUT_ROWS, c->line,
+                          "of the row's %zu cells, those beyond %zu are not kept", c->n,
+                          c->width + AL_TABLE_MAX_EXTRA);
         c->row++;
         if (c->sink->row(c->sink->ud, c->cells, trimmed(c), c->line, err) < 0)
             return -1;

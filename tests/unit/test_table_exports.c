@@ -191,6 +191,25 @@ static void a_late_value_behind_the_last_delimiter_is_kept(void **state)
     assert_int_equal(rig.cells, 100000 * 2 + 3);
 }
 
+static void limits_are_told_in_words(void **state)
+{
+    (void)state;
+    autobuf struct al_buf b = AL_BUF_INIT(1 << 24);
+    rig.quiet = true;
+    al_buf_adds(&b, "a,b\n1,2\n3,");
+    for (int i = 0; i < 3000; i++)
+        al_buf_adds(&b, "x,");
+    assert_int_equal(csv_rig_read(&rig, al_buf_str(&b)), 0);
+    assert_string_equal(rig.note_text[AL_NOTE_CUT_ROWS],
+                        "of the row's 3002 cells, those beyond 18 are not kept");
+    assert_int_equal(rig.note_line[AL_NOTE_CUT_ROWS], 3);
+    for (int i = 0; i < 2 << 20; i++)
+        al_buf_addc(&b, 'x');
+    assert_int_equal(csv_rig_read(&rig, al_buf_str(&b)), -1);
+    assert_int_equal(rig.err.code, AL_INGEST_LIMIT);
+    assert_string_equal(rig.err.msg, "row 2 (line 3) has a cell of more than 1 MiB, a limit that is fixed");
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -201,6 +220,7 @@ int main(void)
         T(spreadsheets),
         T(lines_that_end_in_a_delimiter),
         T(what_quotes_or_ends_lines_is_no_delimiter),
+        T(limits_are_told_in_words),
         T(a_late_value_behind_the_last_delimiter_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
