@@ -22,6 +22,13 @@ def name(path):
     return os.path.relpath(path, corpus)
 
 
+def decode(raw, encoding):
+    """Text without a byte order mark. windows-1252 as on the web: its five free bytes are control characters."""
+    if encoding == "windows-1252":
+        return "".join(bytes([b]).decode("cp1252") if b not in (0x81, 0x8d, 0x8f, 0x90, 0x9d) else chr(b) for b in raw)
+    return raw.decode(encoding).removeprefix("\ufeff")
+
+
 class Home:
     def __enter__(self):
         self.dir = tempfile.mkdtemp(prefix="alisio-corpus-")

@@ -43,10 +43,9 @@ def compare_csv(path):
     with open(path, "rb") as f:
         raw = f.read()
     try:
-        text = raw.decode("utf-8-sig" if v["encoding"].upper().startswith("UTF-8") else v["encoding"])
+        text = alisio.decode(raw, v["encoding"])
     except (LookupError, UnicodeDecodeError):
         return "irregular", 0, None
-    text = text.removeprefix("\ufeff")
     if text.lower().startswith("sep=") and text[5:6] in ("\r", "\n"):
         text = text.split("\n", 1)[1]
     delimiter = v.get("delimiter") or "\x1f"

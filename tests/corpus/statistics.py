@@ -5,6 +5,7 @@ deviation, quartiles, the five most frequent values; and the first ones once mor
 """
 import collections
 import csv
+import io
 import json
 import re
 import sys
@@ -150,8 +151,9 @@ def compare(path):
                         .format(c["name"]) for c in sheet["columns"])
         status, out = home.run("data", "query", path, "SELECT %s FROM %s" % (sql, sheet["table"]), "--json")
         said = json.loads(out)["structured"]["rows"][0] if status == 0 else None
-    with open(path, encoding="utf-8-sig" if v["encoding"] == "UTF-8" else "cp1252", newline="") as f:
-        rows = [row for row in csv.reader(f, delimiter=v["delimiter"]) if row]
+    with open(path, "rb") as f:
+        text = alisio.decode(f.read(), v["encoding"])
+    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=v["delimiter"]) if row]
     if not any(note["kind"] == "header" for note in v["notes"]):
         rows = rows[1:]
     wrong = []

@@ -64,12 +64,14 @@ def same(ours, theirs):
     return False
 
 
-def values_of(sheet):
-    """Rows and columns that have a cell."""
-    rows = [list(row) for row in sheet.iter_rows(values_only=True)]
-    rows = [row for row in rows if any(v is not None and v != "" for v in row)]
-    used = [x for x in range(max(map(len, rows), default=0)) if any(row[x] is not None and row[x] != "" for row in rows)]
-    return [[row[x] for x in used] for row in rows]
+def values_of(sheet, blanks=False):
+    """Rows and columns that have a cell; with blanks, the blank rows between them, too. By the cells that are there: a sheet
+    may have one in its last corner."""
+    cells = {at: cell.value for at, cell in sheet._cells.items() if cell.value is not None and cell.value != ""}
+    rows, used = sorted({y for y, _ in cells}), sorted({x for _, x in cells})
+    if blanks and rows and rows[-1] - rows[0] < 10000:
+        rows = range(rows[0], rows[-1] + 1)
+    return [[cells.get((y, x)) for x in used] for y in rows]
 
 
 def compare_cells(home, path, book, sheets):
@@ -98,7 +100,8 @@ def compare_twins(home, path, book, sheets):
     compared, wrong = 0, []
     for i, sheet in enumerate(sheets):
         twin = os.path.join(home.dir, "twin-%d.csv" % i)
-        rows = values_of(book[sheet["name"]])
+        # A blank row is a blank line: what parts a title from its table.
+        rows = [row if any(v is not None for v in row) else [] for row in values_of(book[sheet["name"]], blanks=True)]
         with open(twin, "w", newline="", encoding="utf-8") as f:
             csv.writer(f).writerows([show(v) for v in row] for row in rows)
         v = None
