@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { McpClient, makeHome } from "./lib.mjs";
+import { McpClient, alisio, makeHome } from "./lib.mjs";
 
 const TIMEOUT_MS = 300;
 const big = 1_000_000_000;
@@ -50,6 +50,23 @@ for (const f of [`printf('%${big}d', 1)`, `printf('%.*c', 900000000, 'x')`, `for
   `concat_ws(printf('%.*c', 9000000, 'x'), 'a', 'b', 'c', 'd')`, `strftime(printf('%.*c', 16000000, '%'), 'now')`, `substr(zeroblob(${big}), 1)`, `trim(printf('%.*c', ${big}, ' '))`])
   attacks.push([`SELECT length(x) FROM (SELECT ${f.replace(/( FROM data)?$/, " AS x$1")})`, ["", ...STOPPED, "QUERY_ERROR"]]);
 
+// The most memory that a process of the program has had while it could be looked at.
+const PEAK_KIB = 300 * 1024;
+const children = (pid) => {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((t) => readFileSync(`/proc/${pid}/task/${t}/children`, "utf8").split(" ").filter(Boolean));
+  } catch {
+    return [];
+  }
+};
+const peakOf = (pid) => {
+  try {
+    return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+  } catch {
+    return 0; // it has ended
+  }
+};
+
 const digest = (dir) =>
   readdirSync(dir, { recursive: true })
     .map((name) => join(dir, String(name)))
@@ -69,14 +86,24 @@ test(`${attacks.length} statements`, async () => {
     const { datasetId } = inspected.structuredContent;
     const folder = join(home.env.ALISIO_STATE_HOME, "analysis/datasets");
     const before = digest(folder);
+    let peak = 0, answered;
+    const watch = () => {
+      for (const child of children(client.process.pid)) peak = Math.max(peak, peakOf(child));
+      if (!answered) setImmediate(watch);
+    };
     for (const [sql, codes] of attacks) {
+      answered = false;
+      setImmediate(watch);
       const answer = await call("data_query", { datasetId, sql, timeoutMs: TIMEOUT_MS });
+      answered = true;
       const code = answer.isError ? /^[^A-Z]*([A-Z_]{4,})/.exec(answer.content[0].text)?.[1] : "";
       assert.ok(codes.includes(code), `${sql.slice(0, 120)}: ${answer.content[0].text.slice(0, 300)}`);
       const next = await call("data_query", { datasetId, sql: "SELECT sum(n) AS s FROM data" });
       assert.deepEqual(next.structuredContent?.rows, [[1999000]], `after ${sql.slice(0, 120)}`);
     }
     assert.deepEqual(digest(folder), before);
+    // The sanitizer build maps shadow memory, and is not held to it.
+    if (!readFileSync(alisio).includes("__asan_init")) assert.ok(peak > 0 && peak <= PEAK_KIB, `a process had ${peak} KiB`);
   } finally {
     await client.close();
     home.remove();
