@@ -3,7 +3,7 @@
 // A row stands for a whole program from start to end. With "large", what a table of ROWS answers within the default limits;
 // with "huge", a file of 10 GB is read once, for its memory.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,10 +20,19 @@ const peers = join(here, "data_peers.mjs");
 const python = [join(here, "data_python.py")];
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 const env = { PATH: process.env.PATH, HOME: dir, ALISIO_STATE_HOME: file("state"), ALISIO_CONFIG_HOME: file("config") };
-// For files beyond the defaults.
-const roomy = ["--config", join(here, "data_config.json")];
 
+// Limits are the defaults, but for files beyond them.
 mkdirSync(file("config"), { mode: 0o700 });
+if (mode)
+  writeFileSync(
+    file("config/config.json"),
+    JSON.stringify({
+      schemaVersion: 1,
+      analysis: { data: { maxUploadBytes: 64 * 2 ** 30, maxRows: 2 ** 31 } },
+      storage: { maxBytes: 2 ** 40 },
+    }),
+    { mode: 0o600 },
+  );
 process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
 
 // What a program takes: {wall, cpu, mb}, or null when it is not there or fails.
@@ -69,7 +78,7 @@ function csv() {
   compare(
     `CSV, ${rows} × 12, ${mb} MB`,
     [
-      ["alisio: types and statistics of every cell", [alisio, "data", "inspect", file("in.csv"), ...roomy]],
+      ["alisio: types and statistics of every cell", [alisio, "data", "inspect", file("in.csv")]],
       ["floor: one thread, parse and type", [floor, "parse", file("in.csv")]],
       ["floor: the same and insert", [floor, "insert", file("in.csv"), file("out.db")]],
       ["DuckDB, load", [node, peers, "duckdb", file("in.csv"), file("out.db")]],
@@ -87,7 +96,7 @@ function xlsx() {
   compare(
     `XLSX, ${sheetRows} × 12, ${Math.round(statSync(file("in.xlsx")).size / 1e6)} MB`,
     [
-      ["alisio: types and statistics of every cell", [alisio, "data", "inspect", file("in.xlsx"), ...roomy]],
+      ["alisio: types and statistics of every cell", [alisio, "data", "inspect", file("in.xlsx")]],
       ["Python zipfile, xml.etree and sqlite3", ["/usr/bin/python3", ...python, "zip", file("in.xlsx"), file("out.db")]],
       ["openpyxl, cells only", ["/usr/bin/python3", ...python, "openpyxl", file("in.xlsx"), "-"]],
       ["SheetJS, cells only", [node, peers, "sheetjs", file("in.xlsx"), "-"]],
@@ -100,7 +109,7 @@ function xlsx() {
 async function queries() {
   const turns = 300;
   rmSync(file("state"), { recursive: true, force: true });
-  const inspected = spawnSync(alisio, ["data", "inspect", file("in.csv"), "--json", ...roomy], { cwd: dir, env, encoding: "utf8", maxBuffer: 1 << 26 });
+  const inspected = spawnSync(alisio, ["data", "inspect", file("in.csv"), "--json"], { cwd: dir, env, encoding: "utf8", maxBuffer: 1 << 26 });
   const { datasetId } = JSON.parse(inspected.stdout).structured;
   const found = spawnSync("find", [file("state"), "-name", `${datasetId}.sqlite`], { encoding: "utf8" }).stdout.trim();
   const child = spawn(alisio, ["mcp"], { cwd: dir, env, stdio: ["pipe", "pipe", "inherit"] });
@@ -140,7 +149,7 @@ function large() {
   spawnSync(node, [join(here, "data_make.mjs"), "csv", String(rows), file("in.csv")], { stdio: "inherit" });
   spawnSync(node, [join(here, "data_make.mjs"), "csv", "20000", file("other.csv")], { stdio: "inherit" });
   const inspect = (name) => {
-    const r = spawnSync(alisio, ["data", "inspect", file(name), "--json", ...roomy], { cwd: dir, env, encoding: "utf8", maxBuffer: 1 << 26 });
+    const r = spawnSync(alisio, ["data", "inspect", file(name), "--json"], { cwd: dir, env, encoding: "utf8", maxBuffer: 1 << 26 });
     return JSON.parse(r.stdout).structured.datasetId;
   };
   const a = inspect("in.csv"), b = inspect("other.csv");
@@ -169,7 +178,7 @@ function huge() {
   const times = Math.ceil(target / statSync(file("part.csv")).size);
   const script = `head -1 part.csv >huge.csv; for i in $(seq ${times}); do tail -n +2 part.csv; done >>huge.csv`;
   spawnSync("sh", ["-c", script], { cwd: dir, stdio: "inherit" });
-  const took = timed([alisio, "data", "inspect", file("huge.csv"), ...roomy]);
+  const took = timed([alisio, "data", "inspect", file("huge.csv")]);
   console.log(`\n${(statSync(file("huge.csv")).size / 1e9).toFixed(1)} GB of CSV, ${times} × ${base} rows: ${took?.mb} MB, ${took?.wall.toFixed(0)} s`);
   rmSync(file("huge.csv"));
 }
