@@ -13,19 +13,6 @@
 #define AL_NOTE_LINES 5
 #define AL_NOTE_TEXT 400
 
-/* One typed cell of a batch. */
-struct al_bcell {
-    union {
-        int64_t i;
-        double d;
-        const char *p;
-    };
-    uint32_t n;   /* bytes of a text */
-    uint8_t type; /* enum al_value_type */
-    int8_t scale; /* of the column when the cell came */
-};
-void al_bcell_value(const struct al_bcell *c, struct al_value *ret);
-
 /*
  * Rows on their way: typed once by the reader's thread, which then stores them while the other thread counts
  * them. The ring is all that is ever on the way, so memory is bounded whatever the file is.
@@ -33,11 +20,13 @@ void al_bcell_value(const struct al_bcell *c, struct al_value *ret);
 #define AL_BATCH_SLOTS 4
 #define AL_BATCH_CELLS ((size_t)16 << 10)
 #define AL_BATCH_TEXT ((size_t)384 << 10)
+#define AL_BATCH_PAD 32 /* readable behind the text */
 struct al_batch {
     struct al_bcell *cells; /* n_rows * n_columns, row by row */
     char *text;
     size_t n_text;
     size_t n_rows, n_columns;
+    bool alone;           /* one row, whose text is in the reader's memory */
     uint64_t rows_before; /* of the sheet */
     struct al_stats *stats;
 };

@@ -4,24 +4,6 @@
 
 #define THREAD_STACK ((size_t)1 << 20)
 
-void al_bcell_value(const struct al_bcell *c, struct al_value *ret)
-{
-    ret->type = (enum al_value_type)c->type;
-    switch (ret->type) {
-    case AL_VALUE_NULL:
-        break;
-    case AL_VALUE_INT:
-        ret->i = c->i;
-        break;
-    case AL_VALUE_REAL:
-        ret->d = c->d;
-        break;
-    case AL_VALUE_TEXT:
-        ret->text = (struct al_str){c->p, c->n};
-        break;
-    }
-}
-
 void al_ring_columns(struct al_ring *r, struct al_stats *stats, size_t n, uint64_t rows_before)
 {
     if (r->current != stats) {
@@ -42,10 +24,12 @@ static void count(struct al_ring *r, const struct al_batch *batch)
     struct al_value v = {0};
     for (size_t i = 0; i < batch->n_columns; i++) {
         const struct al_bcell *c = batch->cells + i;
-        for (size_t row = 0; row < batch->n_rows; row++, c += batch->n_columns) {
-            al_bcell_value(c, &v);
-            al_stats_add(batch->stats, i, &v, c->scale);
+        if (!batch->alone) {
+            al_stats_add_cells(batch->stats, i, c, batch->n_columns, batch->n_rows);
+            continue;
         }
+        al_bcell_value(c, &v);
+        al_stats_add(batch->stats, i, &v, c->scale);
     }
 }
 
@@ -75,7 +59,7 @@ int al_ring_start(struct al_ring *r, struct al_err *err)
     pthread_cond_init(&r->changed, NULL);
     for (size_t i = 0; i < AL_BATCH_SLOTS; i++) {
         r->slot[i].cells = al_xmalloc(AL_BATCH_CELLS * sizeof *r->slot[i].cells);
-        r->slot[i].text = al_xmalloc(AL_BATCH_TEXT);
+        r->slot[i].text = al_xmalloc(AL_BATCH_TEXT + AL_BATCH_PAD);
     }
     pthread_attr_t attr;
     pthread_attr_init(&attr);
@@ -114,6 +98,7 @@ struct al_batch *al_ring_slot(struct al_ring *r)
     struct al_batch *batch = &r->slot[r->given % AL_BATCH_SLOTS];
     pthread_mutex_unlock(&r->lock);
     batch->n_text = batch->n_rows = batch->n_columns = 0;
+    batch->alone = false;
     return batch;
 }
 

@@ -295,7 +295,7 @@ static int put_row(struct al_builder *b, const struct al_cell *cells, size_t n, 
         batch->stats = b->stats;
     }
     struct al_bcell *out = batch->cells + batch->n_rows * width;
-    bool alone = bytes > AL_BATCH_TEXT;
+    bool alone = batch->alone = bytes > AL_BATCH_TEXT;
     for (size_t i = 0; i < n; i++) {
         type_cell(b, &b->columns[i], &cells[i], line, &out[i]);
         if (out[i].type == AL_VALUE_TEXT && !alone)

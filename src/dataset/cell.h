@@ -13,6 +13,34 @@ struct al_value {
     double d;
     struct al_str text;
 };
+/* The same, smaller: one of a batch of rows. */
+struct al_bcell {
+    union {
+        int64_t i;
+        double d;
+        const char *p;
+    };
+    uint32_t n;   /* bytes of a text */
+    uint8_t type; /* enum al_value_type */
+    int8_t scale; /* of the column when the cell came */
+};
+static inline void al_bcell_value(const struct al_bcell *c, struct al_value *ret)
+{
+    ret->type = (enum al_value_type)c->type;
+    switch (ret->type) {
+    case AL_VALUE_NULL:
+        break;
+    case AL_VALUE_INT:
+        ret->i = c->i;
+        break;
+    case AL_VALUE_REAL:
+        ret->d = c->d;
+        break;
+    case AL_VALUE_TEXT:
+        ret->text = (struct al_str){c->p, c->n};
+        break;
+    }
+}
 
 /*
  * A number is a text that is the canonical print of that number: optional '-', no leading zero, no '+', no exponent, no

@@ -45,6 +45,7 @@ static void drop_counts(struct al_column *c)
 static void column_fini(struct al_column *c)
 {
     drop_counts(c);
+    al_memo_free(&c->memo);
     al_sketch_free(c->sketch);
     free(c->min_text);
     free(c->max_text);
@@ -272,6 +273,16 @@ static void count_number(struct al_stats *s, struct al_column *c, const struct a
     }
 }
 
+void al_column_densify(struct al_stats *s, struct al_column *c)
+{
+    size_t before = c->number.bytes;
+    if (c->number.n_parts && al_dense_build(s, c)) {
+        s->used += c->number.bytes + c->dense.size - before;
+        if (s->used > s->budget)
+            relieve(s);
+    }
+}
+
 /* --- texts
  * -------------------------------------------------------------------------------------------------------- */
 struct scan {
@@ -348,8 +359,8 @@ static void widen_texts(struct al_column *c, struct al_str t)
     }
 }
 
-static void take_text(struct al_stats *s, struct al_column *c, const struct al_key *k, struct al_str t,
-                      uint64_t n)
+void al_column_text(struct al_stats *s, struct al_column *c, const struct al_key *k, struct al_str t,
+                    uint64_t n)
 {
     struct scan r = scan(t);
     if (c->texts == 0 || r.chars < c->min_chars)
@@ -377,24 +388,12 @@ static void take_text(struct al_stats *s, struct al_column *c, const struct al_k
 static void take_number(struct al_stats *s, struct al_column *c, const struct al_key *k, double d,
                         bool integer, uint64_t n)
 {
-    c->min = d < c->min ? d : c->min;
-    c->max = d > c->max ? d : c->max;
-    c->numbers += n;
-    c->integers += integer ? n : 0;
-    al_sums_add(&c->sums, d, n);
-    if (integer) {
-        if (d >= 18000101 && d <= 21991231) {
-            const struct al_value v = {.type = AL_VALUE_INT, .i = (int64_t)d};
-            al_pattern_count_n(&c->patterns, &v, n);
-        }
-    } else if (c->sums.inexact || c->sums.e >= 3) {
-        const struct al_value v = {.type = AL_VALUE_REAL, .d = d};
-        al_pattern_count_n(&c->patterns, &v, n);
-    }
+    al_sums_add(&c->sums, d, n); /* first: what is counted of the number follows its decimals */
+    al_column_range(c, d, integer, n);
     count_number(s, c, k, d, n);
 }
 
-void al_column_flush(struct al_stats *s, struct al_column *c)
+static void flush_pending(struct al_stats *s, struct al_column *c)
 {
     uint64_t n = c->pending;
     if (n == 0)
@@ -403,7 +402,13 @@ void al_column_flush(struct al_stats *s, struct al_column *c)
     if (c->key.kind == AL_KEY_NUMBER)
         take_number(s, c, &c->key, c->pending_number, c->pending_integer, n);
     else
-        take_text(s, c, &c->key, (struct al_str){c->text, c->text_n}, n);
+        al_column_text(s, c, &c->key, (struct al_str){c->text, c->text_n}, n);
+}
+
+void al_column_flush(struct al_stats *s, struct al_column *c)
+{
+    flush_pending(s, c);
+    al_memo_flush(s, c);
 }
 
 static void add_number(struct al_stats *s, struct al_column *c, double d, bool integer)
@@ -414,7 +419,7 @@ static void add_number(struct al_stats *s, struct al_column *c, double d, bool i
         c->pending++;
         return;
     }
-    al_column_flush(s, c);
+    flush_pending(s, c);
     al_key_number(&s->secret, d, &c->key);
     c->pending_number = d;
     c->pending_integer = integer;
@@ -438,11 +443,11 @@ static void add_text(struct al_stats *s, struct al_column *c, struct al_str t)
         c->pending++;
         return;
     }
-    al_column_flush(s, c);
+    flush_pending(s, c);
     struct al_key k;
     al_key_text(&s->secret, t, &k);
     if (t.n > AL_STATS_PENDING) {
-        take_text(s, c, &k, t, 1);
+        al_column_text(s, c, &k, t, 1);
         return;
     }
     if (t.n > 0)

@@ -4,8 +4,8 @@
  *
  * "Exact" means: numbers and texts up to 8 bytes are compared; longer texts are told apart by 122-bit
  * fingerprints in secret points drawn for each run, so that two of 10 million texts of 100 bytes meet
- * with a chance below 10^-20, whoever wrote the file. Nothing of a result depends on the secret while it is exact. Texts are
- * ordered by their first 256 bytes, then by length.
+ * with a chance below 10^-20, whoever wrote the file. Nothing of a result depends on the secret while it is
+ * exact. Texts are ordered by their first 256 bytes, then by length.
  *
  * Memory for each distinct value, so many bytes: 1 to 16 for numbers that lie close together, 16 to 24 for
  * other numbers and short texts, 27 to 40 for longer texts. A column that fell back takes up to 100 KB (of a
@@ -13,6 +13,7 @@
  * fall back. Distinct counts are then within 2 % with 99.9 % certainty (wide sheets: 98 %); frequent values
  * are those that are certainly more frequent than whatever was not followed (in a column of unique values:
  * none), and their counts never less than the true ones.
+ * What recent texts take (up to 2 MB of a sheet, or 2 KB of each column) is outside of the budget, too.
  */
 #ifndef AL_DATASET_STATS_H
 #define AL_DATASET_STATS_H
@@ -31,6 +32,10 @@ size_t al_stats_column(struct al_stats *s); /* adds one; its index */
 /* The next value of a column. scale: of the column at this time (AL_SCALE_…); sums of decimals are exact
  * while all numbers are multiples of one power of ten, whether or not the column keeps a scale. */
 void al_stats_add(struct al_stats *s, size_t column, const struct al_value *v, int scale);
+/* The same for n cells, each stride cells behind the one before it. Of texts that are no longer, 24 bytes can
+ * be read. */
+void al_stats_add_cells(struct al_stats *s, size_t column, const struct al_bcell *cell, size_t stride,
+                        size_t n);
 /* n more NULLs (of a column that came late, or of short rows). */
 void al_stats_nulls(struct al_stats *s, size_t column, uint64_t n);
 /* Forgets a column's values, for a second pass over it. */

@@ -131,6 +131,21 @@ static inline bool al_scaled(double d, int e, int64_t *ret)
     *ret = (int64_t)x;
     return x / al_pow10[e] == d;
 }
+#define AL_SUMS_DELTA_MAX ((int64_t)1 << 47) /* its square, 2^32 times, has room in 128 bits */
+/* Adds k - k0 n times, exactly, or returns false. */
+static inline bool al_sums_scaled(struct al_sums *s, int64_t k, uint64_t n)
+{
+    int64_t delta;
+    if (__builtin_sub_overflow(k, s->k0, &delta) || delta >= AL_SUMS_DELTA_MAX || delta <= -AL_SUMS_DELTA_MAX)
+        return false;
+    unsigned __int128 s2 = s->s2 + (unsigned __int128)((__int128)delta * delta) * n;
+    if (s2 >> 126)
+        return false;
+    s->s1 += (__int128)delta * (__int128)n;
+    s->s2 = s2;
+    s->n += n;
+    return true;
+}
 void al_sums_add(struct al_sums *s, double d, uint64_t n);
 /* From here on sums of doubles. */
 void al_sums_approximate(struct al_sums *s);
@@ -179,6 +194,19 @@ struct al_dense {
     uint64_t n;       /* cells that are not 0 */
     uint64_t carries; /* keys of the table that have their cell here */
 };
+/* Texts that came lately with how often they came, uncounted until others take their places. */
+#define AL_STATS_MEMO_TEXT 24 /* bytes of a text that may be there */
+struct al_memo_entry {
+    uint64_t w[3]; /* the text, and zeros */
+    uint32_t n;    /* bytes of it */
+    uint32_t count;
+};
+struct al_memo {
+    struct al_memo_entry *entries;
+    uint32_t size; /* a power of two; 0: none yet */
+    uint32_t looked, missed;
+    bool off; /* texts differ too much */
+};
 struct al_column {
     uint64_t nulls, numbers, integers, texts, iso, booleans, digits_only;
     uint64_t min_chars, max_chars;
@@ -202,7 +230,8 @@ struct al_column {
     bool pending_integer;
     size_t text_n;
     char text[72]; /* zeros behind it, to a multiple of 8 */
-    char *out;     /* texts of the summary: one slot of AL_STATS_TOP_TEXT for each */
+    struct al_memo memo;
+    char *out; /* texts of the summary: one slot of AL_STATS_TOP_TEXT for each */
 };
 #define AL_STATS_PENDING 64 /* bytes of a text that may wait */
 struct al_stats {
@@ -216,6 +245,30 @@ struct al_stats *al_stats_new_keyed(uint64_t budget_bytes, const struct al_stats
 /* Counts what waits. */
 void al_column_flush(struct al_stats *s, struct al_column *c);
 size_t al_column_bytes(const struct al_column *c);
+/* Counts a text n times. */
+void al_column_text(struct al_stats *s, struct al_column *c, const struct al_key *k, struct al_str t,
+                    uint64_t n);
+/* What is known of a number but for sums and counts of values. */
+static inline void al_column_range(struct al_column *c, double d, bool integer, uint64_t n)
+{
+    c->min = d < c->min ? d : c->min;
+    c->max = d > c->max ? d : c->max;
+    c->numbers += n;
+    c->integers += integer ? n : 0;
+    if (integer) {
+        if (d >= 18000101 && d <= 21991231) {
+            const struct al_value v = {.type = AL_VALUE_INT, .i = (int64_t)d};
+            al_pattern_count_n(&c->patterns, &v, n);
+        }
+    } else if (c->sums.inexact || c->sums.e >= 3) {
+        const struct al_value v = {.type = AL_VALUE_REAL, .d = d};
+        al_pattern_count_n(&c->patterns, &v, n);
+    }
+}
+/* Dense counts, where they are possible. */
+void al_column_densify(struct al_stats *s, struct al_column *c);
+void al_memo_flush(struct al_stats *s, struct al_column *c);
+void al_memo_free(struct al_memo *m);
 void al_head_set(struct al_text_head *h, struct al_str text);
 int al_head_cmp(const struct al_text_head *h, struct al_str text);
 /* The dense counts: true when d was counted there. */

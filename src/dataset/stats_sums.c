@@ -5,8 +5,6 @@
 const double al_pow10[16] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                              1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-#define DELTA_MAX ((int64_t)1 << 47) /* its square, 2^32 times, has room in 128 bits */
-
 #ifdef __SIZEOF_FLOAT128__
 typedef __float128 wide;
 #else
@@ -78,17 +76,8 @@ void al_sums_add(struct al_sums *s, double d, uint64_t n)
             s->e = e;
             s->k0 = k;
         }
-        int64_t delta;
-        if (e <= 15 && (e == s->e || rescale(s, e)) && !__builtin_sub_overflow(k, s->k0, &delta) &&
-            delta < DELTA_MAX && delta > -DELTA_MAX) {
-            unsigned __int128 square = (unsigned __int128)((__int128)delta * delta) * n;
-            if (!((s->s2 + square) >> 126)) {
-                s->s1 += (__int128)delta * (__int128)n;
-                s->s2 += square;
-                s->n += n;
-                return;
-            }
-        }
+        if (e <= 15 && (e == s->e || rescale(s, e)) && al_sums_scaled(s, k, n))
+            return;
         al_sums_approximate(s);
     }
     add_double(s, d, n);
