@@ -70,7 +70,8 @@ struct al_query_ops {
     bool (*chunk)(void *ud,
                   struct al_str bytes); /* the time in which it is paused does not count for the kill */
     void (*end)(void *ud,
-                const struct al_query_end *end); /* once, never from within start; the process is reaped */
+                const struct al_query_end *end); /* once, never from within start. The process has been
+                                                    killed, and reaped but where it had said all */
 };
 struct al_query_job;
 /* All of q is copied or sent; its dataset descriptors are borrowed for the call. 16 at once, 64 wait, then

@@ -136,6 +136,22 @@ void al_query_proc_over(struct al_query_proc *p)
     tell_end(j, &err);
 }
 
+/* It has said all. Its process is killed, and reaped when it has gone: nobody waits for that. */
+static void said_all(void *ud)
+{
+    struct al_query_job *j = ud;
+    struct al_data *d = j->data;
+    struct al_err err = {0};
+    j->end_timer = NULL;
+    why_ended(j, &err);
+    j->proc->job = NULL;
+    j->proc = NULL;
+    unlink_job(j);
+    d->n_jobs--;
+    start_waiting(d);
+    tell_end(j, &err);
+}
+
 static void end_early(void *ud)
 {
     struct al_query_job *j = ud;
@@ -206,6 +222,7 @@ void al_query_proc_frame(struct al_query_proc *p, const struct al_frame *f)
             /* Now, and not when the query began: the fork must not take the processor from it. */
             if (j->data->started > 1 || j->data->warm)
                 al_data_spare_want(j->data);
+            j->end_timer = al_timer_start(j->data->loop, 0, said_all, j);
         }
         break;
     default:

@@ -211,7 +211,7 @@ int al_worker_begin(struct al_worker *w, pid_t pid, int pidfd, struct al_err *er
     w->exit_watch = al_watch_start(w->loop, pidfd, AL_READABLE, exited, w, err);
     if (!w->exit_watch)
         return -1;
-    if (w->cause != AL_CAUSE_NONE)
+    if (!counts(w))
         al_pidfd_kill(pidfd, SIGKILL);
     watch_channel(w);
     return 0;

@@ -129,6 +129,7 @@ static void what_has_no_end_ends_in_time(void **state)
         rig_free(&r);
     }
     assert_int_equal(rig_query("SELECT 1", ds)->err.code, AL_OK);
+    rig_rest();
 #ifndef AL_ASAN
     struct rusage all;
     getrusage(RUSAGE_CHILDREN, &all);

@@ -330,6 +330,7 @@ static void memory_has_a_limit(void **state)
     assert_string_equal(rig_query("mmap", -1)->err.msg, "no more memory 1 0");
     assert_string_equal(ingest_of("mmap")->err.msg, "no more memory 1 0");
     struct rusage all;
+    rig_rest();
     getrusage(RUSAGE_CHILDREN, &all);
     if (all.ru_maxrss > 320 << 10)
         fail_msg("a worker had %ld KiB", all.ru_maxrss);
