@@ -11,6 +11,17 @@
 #define LATIN_LEAD 15 /* by how much a guess must beat windows-1252's */
 #define LATIN_CONFIDENCE 50
 
+#ifdef __SSE2__
+/* Bits of a mask of 16; without POPCNT the compiler calls a function for it. */
+static inline unsigned count16(unsigned x)
+{
+    x -= x >> 1 & 0x5555;
+    x = (x & 0x3333) + (x >> 2 & 0x3333);
+    x = (x + (x >> 4)) & 0x0f0f;
+    return (x + (x >> 8)) & 0x1f;
+}
+#endif
+
 /* Length of the ASCII start of s, in steps of 16 bytes; adds its line feeds. */
 static size_t ascii_blocks(const char *p, size_t n, uint64_t *lines)
 {
@@ -36,7 +47,7 @@ static size_t ascii_blocks(const char *p, size_t n, uint64_t *lines)
         __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
         if (_mm_movemask_epi8(a))
             break;
-        *lines += (uint64_t)__builtin_popcount((unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, lf)));
+        *lines += count16((unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, lf)));
     }
 #else
     for (; i + 8 <= n; i += 8) {
@@ -48,6 +59,24 @@ static size_t ascii_blocks(const char *p, size_t n, uint64_t *lines)
             *lines += p[i + (size_t)k] == '\n';
     }
 #endif
+    return i;
+}
+
+/* The ASCII bytes that p starts with, at most 16 of them. Adds their line feeds. */
+static inline size_t ascii_start(const char *p, size_t n, uint64_t *lines)
+{
+    size_t i = 0;
+#ifdef __SSE2__
+    if (n >= 16) {
+        __m128i a = _mm_loadu_si128((const __m128i *)(const void *)p);
+        unsigned other = (unsigned)_mm_movemask_epi8(a) | 0x10000u;
+        unsigned feeds = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, _mm_set1_epi8('\n')));
+        *lines += count16(feeds & ((other & -other) - 1)); /* those below the first other bit */
+        return (size_t)__builtin_ctz(other);
+    }
+#endif
+    for (; i < 16 && i < n && (unsigned char)p[i] < 0x80; i++)
+        *lines += p[i] == '\n';
     return i;
 }
 
@@ -76,11 +105,11 @@ size_t al_utf8_span(struct al_str s, uint64_t *lines, uint64_t *multi, bool *ret
     *ret_cut = false;
     while (i < s.n) {
         if (p[i] < 0x80) {
-            size_t skip = ascii_blocks(s.p + i, s.n - i, lines);
-            i += skip;
-            /* The rest of a block that is not all ASCII. */
-            for (int k = 0; k < 16 && i < s.n && p[i] < 0x80; k++, i++)
-                *lines += p[i] == '\n';
+            /* Text of many languages has short stretches; whole blocks are worth it after 16. */
+            size_t start = ascii_start(s.p + i, s.n - i, lines);
+            i += start;
+            if (start == 16)
+                i += ascii_blocks(s.p + i, s.n - i, lines);
             continue;
         }
         if (s.n - i >= 4) {
