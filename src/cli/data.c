@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/run_text.h"
 #include "cli/table.h"
+#include "tools/data.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -205,7 +206,7 @@ void al_data_table(const struct al_app *app, const struct al_json *heads, const 
     }
     al_table_print(app, &t, out);
     if (heads && heads->n > n)
-        al_buf_addf(out, "(and %u more columns)\n", heads->n - n);
+        al_buf_addf(out, "(and %u more column%s)\n", heads->n - n, heads->n - n == 1 ? "" : "s");
 }
 
 static void add_range(const struct al_app *app, struct al_table *t, const struct al_json *c)
@@ -300,8 +301,11 @@ static void say_sheet(struct al_app *app, const struct al_json *sheet, bool seve
         al_buf_adds(out, ", sheet ");
         say(app, out, al_json_get_text(sheet, "name"), 80);
     }
-    al_buf_addf(out, "%s: %lld rows, %u columns\n", al_style_off(app->color, AL_BOLD), (long long)n,
-                columns ? columns->n : 0);
+    al_buf_addf(out, "%s: ", al_style_off(app->color, AL_BOLD));
+    al_data_count(out, (uint64_t)n, "row", "rows");
+    al_buf_adds(out, ", ");
+    al_data_count(out, columns ? columns->n : 0, "column", "columns");
+    al_buf_addc(out, '\n');
     if (converts) {
         al_buf_adds(out, "view ");
         say(app, out, al_json_get_text(sheet, "valuesView"), 80);
@@ -321,14 +325,15 @@ static void say_notes(const struct al_app *app, const struct al_json *notes, str
     al_buf_adds(out, "\nnotes\n");
     al_json_each(note, notes)
     {
-        const char *before = " (line ";
+        const struct al_json *lines = al_json_get(note, "lines");
+        const char *before = lines && lines->n > 1 ? " (lines " : " (line ";
         int64_t count = 0;
         al_json_int(al_json_get(note, "count"), 0, INT64_MAX, &count);
         al_buf_adds(out, "- ");
         say(app, out, al_json_get_text(note, "message"), 400);
         if (count > 1)
             al_buf_addf(out, " ×%lld", (long long)count);
-        al_json_each(l, al_json_get(note, "lines"))
+        al_json_each(l, lines)
         {
             al_buf_adds(out, before);
             say_scalar(app, out, l);

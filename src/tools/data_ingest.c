@@ -23,6 +23,8 @@ struct al_data_ingest {
     struct al_dataset_file file;
     struct al_dataset_row row; /* as far as it is known */
     struct al_ingest *run;     /* NULL: it has ended */
+    struct al_buf json;        /* what it said of the dataset, until that is read on the pool */
+    bool told;                 /* whoever comes now comes too late */
     struct al_data_waiter *waiters;
     uint64_t total;
 };
@@ -56,6 +58,7 @@ static void ingest_free(struct al_data_ingest *i)
     }
     al_store_dataset_file_drop(&i->file);
     al_dataset_row_fini(&i->row);
+    al_buf_free(&i->json);
     free(i->options);
     free(i);
 }
@@ -63,6 +66,7 @@ static void ingest_free(struct al_data_ingest *i)
 /* One waiter may make another leave: so each is taken off before it is told. */
 static void tell(struct al_data_ingest *i, bool reused, const struct al_err *err)
 {
+    i->told = true;
     for (struct al_data_waiter *w; (w = i->waiters);) {
         i->waiters = w->next;
         w->ingest = NULL;
@@ -75,14 +79,15 @@ static void on_progress(void *ud, uint64_t rows, uint64_t bytes, uint64_t total)
     struct al_data_ingest *i = ud;
     autobuf struct al_buf json = AL_BUF_INIT(512);
     struct al_jw w;
-    char note[64];
-    snprintf(note, sizeof note, "reading, %llu rows", (unsigned long long)rows);
+    autobuf struct al_buf note = AL_BUF_INIT(64);
+    al_buf_adds(&note, "reading, ");
+    al_data_count(&note, rows, "row", "rows");
     al_jw_init(&w, &json);
     al_jw_obj(&w);
     al_jw_kint(&w, "completed", (int64_t)bytes);
     al_jw_kint(&w, "total", (int64_t)(total ? total : i->total));
     al_jw_kint(&w, "rows", (int64_t)rows);
-    al_jw_kstrz(&w, "note", note);
+    al_jw_kstr(&w, "note", al_buf_str(&note));
     al_jw_end(&w);
     for (struct al_data_waiter *waiter = i->waiters, *next; waiter; waiter = next) {
         next = waiter->next;
@@ -91,28 +96,40 @@ static void on_progress(void *ud, uint64_t rows, uint64_t bytes, uint64_t total)
     }
 }
 
-/* Keeps what the worker made. 1: the same content was there already; 0; or -1. */
-static int keep(struct al_data_ingest *i, const struct al_ingest_end *end, struct al_err *err)
+static void read_sheets(void *ud)
 {
-    uint64_t quota = (uint64_t)al_config_int(al_core_config(i->core), AL_OPT_STORAGE_MAX_BYTES);
+    struct al_data_ingest *i = ud;
     char format[16];
-    i->row.sha256 = al_xstrdup(end->sha256);
-    i->row.n_rows = (int64_t)end->rows;
-    i->row.sheets = al_data_sheets(end->json, format);
+    i->row.sheets = al_data_sheets(al_buf_str(&i->json), format);
     i->row.format = al_xstrdup(format);
-    return al_store_dataset_add(al_core_store(i->core), &i->row, &i->file, quota, err);
+}
+
+/* Keeps what the worker made, unless the last who waited for it has left. */
+static void keep(void *ud)
+{
+    struct al_data_ingest *i = ud;
+    uint64_t quota = (uint64_t)al_config_int(al_core_config(i->core), AL_OPT_STORAGE_MAX_BYTES);
+    struct al_err err = {0};
+    int r = i->cancelled ? al_fail(&err, AL_CANCELLED, "the ingest was cancelled")
+                         : al_store_dataset_add(al_core_store(i->core), &i->row, &i->file, quota, &err);
+    tell(i, r == 1, r < 0 ? &err : NULL);
+    ingest_free(i);
 }
 
 static void on_end(void *ud, const struct al_ingest_end *end)
 {
     struct al_data_ingest *i = ud;
-    struct al_err err = end->err;
-    int r = -1;
     i->run = NULL;
-    if (err.code == AL_OK)
-        r = keep(i, end, &err);
-    tell(i, r == 1, r < 0 ? &err : NULL);
-    ingest_free(i);
+    if (end->err.code != AL_OK) {
+        tell(i, false, &end->err);
+        ingest_free(i);
+        return;
+    }
+    i->row.sha256 = al_xstrdup(end->sha256);
+    i->row.n_rows = (int64_t)end->rows;
+    al_buf_init(&i->json, AL_DATA_MAX_JSON + 1);
+    al_buf_add_str(&i->json, end->json);
+    al_work_start(al_core_loop(i->core), read_sheets, keep, i);
 }
 
 static int check_size(struct al_core *core, const struct al_data_source *source, struct al_err *err)
@@ -137,7 +154,8 @@ static int check_quota(struct al_core *core, struct al_err *err)
         return -1;
     if (bytes < max)
         return 0;
-    al_fail(err, AL_QUOTA_EXCEEDED, "%lld datasets fill the storage (storage.maxBytes)", (long long)n);
+    al_fail(err, AL_QUOTA_EXCEEDED, "%lld dataset%s fill%s the storage (storage.maxBytes)", (long long)n,
+            n == 1 ? "" : "s", n == 1 ? "s" : "");
     return al_hint(err, "`alisio data list` and `alisio data rm ds_ID` make room");
 }
 
@@ -203,7 +221,7 @@ int al_data_want(struct al_core *core, const struct al_data_source *source, bool
             return r;
     }
     for (struct al_data_ingest *i = running; i; i = i->next) {
-        if (i->core == core && i->run && !i->cancelled && strcmp(i->session, session->id) == 0 &&
+        if (i->core == core && !i->told && !i->cancelled && strcmp(i->session, session->id) == 0 &&
             same_identity(&i->source, &id) && strcmp(i->options, source->options->json) == 0) {
             wait_for(i, waiter);
             return 0;

@@ -22,6 +22,18 @@ static const struct step {
 };
 #define N_STEPS (sizeof steps / sizeof *steps)
 
+void al_data_count(struct al_buf *out, uint64_t n, const char *one, const char *many)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0)
+            al_buf_addc(out, ',');
+        al_buf_addc(out, digits[i]);
+    }
+    al_buf_addf(out, " %s", n == 1 ? one : many);
+}
+
 static void put_text(struct al_buf *out, struct al_str s, size_t max_chars)
 {
     struct al_str head = al_utf8_head(s, max_chars);
@@ -155,7 +167,7 @@ static void put_column(struct al_buf *out, const struct al_json *c, const struct
     struct al_str type = al_json_get_text(c, "type");
     int64_t odd = integer(c, "textFallbacks");
     if (odd && !al_str_is(type, "text"))
-        al_buf_addf(out, "; %lld cells are text", (long long)odd);
+        al_buf_addf(out, "; %lld cell%s text", (long long)odd, odd == 1 ? " is" : "s are");
     put_top(out, c, step);
     al_buf_addc(out, '\n');
 }
@@ -230,8 +242,11 @@ static void put_sheet(struct al_buf *out, const struct al_json *sheet, const str
         put_text(out, name, 80);
         al_buf_addc(out, '"');
     }
-    al_buf_addf(out, ": %lld rows, %u columns\n", (long long)integer(sheet, "rows"),
-                columns ? columns->n : 0);
+    al_buf_adds(out, ": ");
+    al_data_count(out, (uint64_t)integer(sheet, "rows"), "row", "rows");
+    al_buf_adds(out, ", ");
+    al_data_count(out, columns ? columns->n : 0, "column", "columns");
+    al_buf_addc(out, '\n');
     al_json_each(c, columns)
     {
         if (n++ < step->columns) {
