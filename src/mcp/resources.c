@@ -17,10 +17,12 @@ static const struct al_str nothing = {"", 0};
 
 /* --- lists --- */
 
+/* Datasets, the newest first, then runs, the newest first: one list, of which a cursor is the last id that
+ * was told. */
 struct page {
     struct al_buf *out;
     char after[AL_ID_MAX]; /* the last id of the page before; empty: the first page */
-    unsigned n;
+    unsigned n;            /* told in this page */
     char last[AL_ID_MAX];
     bool more;
 };
@@ -66,13 +68,20 @@ static bool on_run(void *ud, const struct al_run *run)
 static bool on_dataset(void *ud, const struct al_dataset_row *d)
 {
     struct page *page = ud;
+    if (page->n == PAGE) {
+        page->more = true;
+        return false;
+    }
+    page->n++;
+    snprintf(page->last, sizeof page->last, "%s", d->id);
     char uri[sizeof DATASET_SCHEME + AL_ID_MAX], at[AL_TIME_MAX];
     autobuf struct al_buf title = AL_BUF_INIT(4096), line = AL_BUF_INIT(512);
     struct al_jw w;
     snprintf(uri, sizeof uri, DATASET_SCHEME "%s", d->id);
     al_time_iso(at, d->created_ms);
     al_text_visible(&title, al_utf8_head(al_str_of(d->name), 80), false);
-    al_buf_addf(&line, "dataset, %s, %lld rows, %s", d->format, (long long)d->n_rows, at);
+    al_buf_addf(&line, "dataset, %s, %lld row%s, %s", d->format, (long long)d->n_rows,
+                d->n_rows == 1 ? "" : "s", at);
     if (page->out->n)
         al_buf_addc(page->out, ',');
     al_jw_init(&w, page->out);
@@ -86,21 +95,51 @@ static bool on_dataset(void *ud, const struct al_dataset_row *d)
     return true;
 }
 
-/* The newest datasets stand before the first page of runs. */
+static bool is_dataset(const char *id)
+{
+    return al_id_valid(al_str_of(id), "ds");
+}
+
 static int read_datasets(struct al_mcp *m, struct page *page, struct al_err *err)
 {
-    struct al_dataset_filter filter = {.session = al_core_session(m->core)->id, .limit = (int)PAGE};
-    if (page->after[0])
+    struct al_dataset_filter filter = {.session = al_core_session(m->core)->id,
+                                       .limit = (int)PAGE + 1,
+                                       .before = page->after[0] ? page->after : NULL};
+    if (page->after[0] && !is_dataset(page->after))
         return 0;
     return al_store_dataset_each(al_core_store(m->core), &filter, on_dataset, page, err);
 }
 
-static int read_page(struct al_mcp *m, struct page *page, struct al_err *err)
+static int read_runs(struct al_mcp *m, struct page *page, struct al_err *err)
 {
+    bool goes_on = page->after[0] && !is_dataset(page->after);
     struct al_run_filter filter = {.session = al_core_session(m->core)->id,
                                    .limit = (int)PAGE + 1,
-                                   .before = page->after[0] ? page->after : NULL};
+                                   .before = goes_on ? page->after : NULL};
+    if (m->relay) { /* it shows our first page alone, of each */
+        page->n = 0;
+        page->more = false;
+    }
+    if (page->more)
+        return 0;
     return al_store_run_each(al_core_store(m->core), &filter, on_run, page, err);
+}
+
+/* Whether the cursor is one that was given out, and what it names is there still: else the rest of the list
+ * cannot be told. */
+static bool read_cursor(struct al_mcp *m, struct al_str cursor, struct page *page)
+{
+    struct al_dataset_row row = {0};
+    struct al_err ignored;
+    bool dataset = al_id_valid(cursor, "ds");
+    if (!dataset && !al_id_valid(cursor, "exec"))
+        return false;
+    snprintf(page->after, sizeof page->after, "%.*s", AL_FMT(cursor));
+    if (dataset && al_store_dataset_get(al_core_store(m->core), page->after,
+                                        al_workspace_root(al_core_workspace(m->core)), &row, &ignored) < 0)
+        return false;
+    al_dataset_row_fini(&row);
+    return true;
 }
 
 void al_mcp_resources_list(struct al_mcp_request *r, const struct al_json *params)
@@ -113,13 +152,13 @@ void al_mcp_resources_list(struct al_mcp_request *r, const struct al_json *param
     if (cursor && cursor->type == AL_JSON_NULL)
         cursor = NULL;
     if (cursor && !m->relay) {
-        if (!al_json_is_string(cursor) || !al_id_valid(cursor->str, "exec")) {
-            al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "\"params.cursor\" is not one that was given out");
+        if (!al_json_is_string(cursor) || !read_cursor(m, cursor->str, &page)) {
+            al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing,
+                        "\"params.cursor\" is not one that was given out, or what it names has gone");
             return;
         }
-        snprintf(page.after, sizeof page.after, "%.*s", AL_FMT(cursor->str));
     }
-    if (!(cursor && m->relay) && (read_datasets(m, &page, &err) < 0 || read_page(m, &page, &err) < 0)) {
+    if (!(cursor && m->relay) && (read_datasets(m, &page, &err) < 0 || read_runs(m, &page, &err) < 0)) {
         al_mcp_fail(r, AL_RPC_INTERNAL_ERROR, nothing, "%s: %s", al_code_name(err.code), err.msg);
         return;
     }
