@@ -1,6 +1,7 @@
 #include "data/sealed.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/fd.h"
 #include "os/spawn.h"
 #include "wire/frame.h"
 
@@ -106,8 +107,29 @@ void al_sealed_limit_space(uint64_t mapped_bytes, uint64_t more_bytes)
 #endif
 }
 
+static struct al_buf held = AL_BUF_INIT((size_t)16 << 10);
+
+static void release(void)
+{
+    if (held.n && al_fd_write_all(AL_DATA_FD, al_buf_str(&held)) < 0)
+        _exit(1);
+    al_buf_clear(&held);
+}
+
+void al_sealed_hold(uint8_t type, struct al_str payload)
+{
+    if (payload.n > held.max - AL_FRAME_HEADER) {
+        al_sealed_send(type, payload);
+        return;
+    }
+    if (held.n + AL_FRAME_HEADER + payload.n > held.max)
+        release();
+    (void)al_frame_put(&held, type, payload); /* there is room */
+}
+
 void al_sealed_send(uint8_t type, struct al_str payload)
 {
+    release();
     if (al_frame_write_fd(AL_DATA_FD, type, payload) < 0)
         _exit(1);
 }
@@ -129,7 +151,8 @@ _Noreturn void al_sealed_end(const struct al_err *err, uint64_t rows, uint64_t b
     al_buf_add(&all, &m, sizeof m);
     al_buf_add_str(&all, message);
     al_buf_add_str(&all, hint);
-    al_sealed_send(AL_DATA_END, al_buf_str(&all));
+    al_sealed_hold(AL_DATA_END, al_buf_str(&all));
+    release();
     _exit(0);
 }
 

@@ -18,6 +18,8 @@ void al_sealed_limit(uint64_t data_bytes, uint64_t file_bytes, unsigned n_fds);
 void al_sealed_limit_space(uint64_t mapped_bytes, uint64_t more_bytes);
 /* Leaves the process when the host has gone. */
 void al_sealed_send(uint8_t type, struct al_str payload);
+/* Goes out with what is sent next: the host wakes once. */
+void al_sealed_hold(uint8_t type, struct al_str payload);
 _Noreturn void al_sealed_end(const struct al_err *err, uint64_t rows, uint64_t bytes, const char *sha256);
 /* A system call that every filter here refuses; for the self-test. */
 void al_sealed_probe(void);

@@ -110,7 +110,7 @@ static int describe(struct query *in, struct al_err *err)
 static void send_part(uint8_t type, const struct al_buf *b)
 {
     if (b->n)
-        al_sealed_send(type, al_buf_str(b));
+        al_sealed_hold(type, al_buf_str(b));
 }
 
 _Noreturn static void run_query(const struct al_data_hello *hello)
