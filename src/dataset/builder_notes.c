@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-static void take_text(struct al_bnote *note, const char *fmt, va_list ap)
+static void __attribute__((format(printf, 2, 0)))
+take_text(struct al_bnote *note, const char *fmt, va_list ap)
 {
     char text[AL_NOTE_TEXT];
     if (note->text)
