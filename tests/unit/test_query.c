@@ -291,6 +291,30 @@ static void the_time_of_a_slow_reader_is_not_the_querys(void **state)
         fail_msg("%s", w->err.msg);
 }
 
+static bool cuts_the_file(void *ud, struct al_str bytes)
+{
+    const struct query_world *w = ud;
+    assert_int_equal(ftruncate(w->q.datasets[0].fd, 8192), 0);
+    return bytes.n > 0;
+}
+
+/* It is read by pread(2), never mapped: what is gone is a short read. */
+static void a_file_that_shrinks_while_it_is_read_is_an_error(void **state)
+{
+    struct query_world w;
+    struct al_query_out out = {.chunk = cuts_the_file, .ud = &w};
+    (void)state;
+    query_world_open(
+        &w, query_dataset("CREATE TABLE data(a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+                          "FROM n WHERE i < 5000) INSERT INTO data SELECT hex(randomblob(100)) FROM n"));
+    w.q.format = AL_QUERY_CSV;
+    w.q.sql = AL_STR("SELECT a FROM data");
+    assert_int_equal(al_query_run(&w.q, &out, NULL, &w.err), -1);
+    assert_int_equal(w.err.code, AL_QUERY_ERROR);
+    assert_non_null(strstr(w.err.msg, "damaged"));
+    query_world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +326,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(several_datasets_are_joined_under_their_aliases, setup, teardown),
         cmocka_unit_test_setup_teardown(files_are_written_as_their_formats_want, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cell_of_sixteen_mebibytes_streams, setup, teardown),
+        cmocka_unit_test(a_file_that_shrinks_while_it_is_read_is_an_error),
         cmocka_unit_test_setup_teardown(the_time_of_a_slow_reader_is_not_the_querys, setup, teardown),
         cmocka_unit_test_setup_teardown(a_reader_that_goes_ends_the_query, setup, teardown),
     };
