@@ -81,5 +81,6 @@ def read_exact(text):
 
 
 def each(work, paths):
+    """Pairs of a path and what work makes of it, in order, as they come."""
     with ThreadPoolExecutor(int(os.environ.get("ALISIO_JOBS", os.cpu_count()))) as pool:
-        return list(zip(paths, pool.map(work, paths)))
+        yield from zip(paths, pool.map(work, paths))
