@@ -235,6 +235,8 @@ static void on_end(void *ud, const struct al_query_end *end)
     reply->err = end->err;
     if (q->gone && end->err.code == AL_CANCELLED)
         reply->err.code = AL_OK; /* whoever read it had enough, as `head` has */
+    if (reply->err.code != AL_OK && end->details.n)
+        al_buf_add_str(&reply->details, end->details);
     al_buf_add_str(&reply->structured, end->json);
     if (q->format == AL_QUERY_RESULT)
         al_buf_add_str(&reply->model_text, end->text);

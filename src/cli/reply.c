@@ -17,7 +17,8 @@ void al_reply_init(struct al_reply *reply, const char *tool)
     al_buf_init(&reply->text, AL_REPLY_MAX);
     al_buf_init(&reply->model_text, AL_REPLY_MAX);
     al_buf_init(&reply->structured, AL_REPLY_MAX);
-    al_buf_init(&reply->note, 4096);
+    al_buf_init(&reply->note, 64 << 10);
+    al_buf_init(&reply->details, 64 << 10);
 }
 
 void al_reply_free(struct al_reply *reply)
@@ -26,6 +27,7 @@ void al_reply_free(struct al_reply *reply)
     al_buf_free(&reply->model_text);
     al_buf_free(&reply->structured);
     al_buf_free(&reply->note);
+    al_buf_free(&reply->details);
 }
 
 static const char *const style_codes[] = {
@@ -307,14 +309,17 @@ static void error_text(const struct al_err *err, struct al_buf *out)
         al_buf_addf(out, "hint: %s\n", err->hint);
 }
 
-static void json_error(struct al_jw *w, const struct al_err *err)
+static void json_error(struct al_jw *w, const struct al_reply *reply)
 {
+    const struct al_err *err = &reply->err;
     al_jw_key(w, "error");
     al_jw_obj(w);
     al_jw_kstrz(w, "code", al_code_name(err->code));
     al_jw_kstrz(w, "message", err->msg);
     if (err->hint[0])
         al_jw_kstrz(w, "hint", err->hint);
+    if (reply->details.n)
+        al_jw_kraw(w, "details", al_buf_str(&reply->details));
     al_jw_end(w);
 }
 
@@ -329,7 +334,7 @@ static void to_json(const struct al_reply *reply, struct al_buf *out)
     if (reply->execution_id[0])
         al_jw_kstrz(&w, "executionId", reply->execution_id);
     if (!ok)
-        json_error(&w, &reply->err);
+        json_error(&w, reply);
     autobuf struct al_buf text = AL_BUF_INIT(64 << 10);
     const struct al_buf *said = reply->model_text.n ? &reply->model_text : &reply->text;
     if (said->n == 0 && !ok) {

@@ -19,6 +19,7 @@ struct al_reply {
     struct al_buf structured; /* one JSON value; empty: none */
     struct al_buf note;       /* lines for people, on standard error after the results */
     struct al_err err;        /* code ≠ AL_OK: failed; text may be there all the same */
+    struct al_buf details;    /* of the error, with --json: one JSON object; empty: none */
     uint64_t started_ns;
     bool written; /* the command has written its results itself */
 };

@@ -73,6 +73,24 @@ static int open_datasets(struct al_call *call, struct al_query *q, struct al_err
     return 0;
 }
 
+/* What is known of an error beside its message: where in the statement, which column, which names are near.
+ */
+static void put_error(const struct al_query_end *end, struct al_buf *out)
+{
+    struct al_jw w;
+    al_jw_init(&w, out);
+    al_jw_obj(&w);
+    al_jw_key(&w, "error");
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "code", al_code_name(end->err.code));
+    al_jw_kstrz(&w, "message", end->err.msg);
+    if (end->err.hint[0])
+        al_jw_kstrz(&w, "hint", end->err.hint);
+    al_jw_kraw(&w, "details", end->details);
+    al_jw_end(&w);
+    al_jw_end(&w);
+}
+
 static void query_end(void *ud, const struct al_query_end *end)
 {
     struct al_call *call = ud;
@@ -81,6 +99,8 @@ static void query_end(void *ud, const struct al_query_end *end)
     if (end->err.code == AL_OK) {
         al_buf_add_str(&call->text, end->text);
         al_buf_add_str(&call->structured, end->json);
+    } else if (end->details.n) {
+        put_error(end, &call->structured);
     }
     al_call_finish(call);
 }

@@ -143,6 +143,20 @@ test("a script inspects and queries, also when nothing may be written", () => {
   assert.deepEqual(json.structured.value, [3, [["North", 8], [null, 7], ["South", 4.5]], [[16]], "QUERY_ERROR"]);
 });
 
+test("an error says where in the statement it is, to programs too", async () => {
+  const sql = "SELECT region,\n  amunt FROM data";
+  const { json } = runJson(home, ["data", "query", "sales.csv", sql]);
+  assert.equal(json.error.code, "QUERY_ERROR");
+  assert.deepEqual([json.error.details.position, json.error.details.column, json.error.details.close], [18, "amunt", ["amount"]]);
+  const client = new McpClient(home);
+  await client.initialize();
+  const { datasetId } = (await client.call("data_inspect", { path: "sales.csv" })).result.structuredContent;
+  const { result } = await client.call("data_query", { datasetId, sql });
+  assert.equal(result.isError, true);
+  assert.deepEqual(result.structuredContent.error.details, json.error.details);
+  await client.close();
+});
+
 test("a client inspects, queries, reads and completes; another workspace finds nothing", async () => {
   const client = new McpClient(home);
   await client.initialize();
