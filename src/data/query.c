@@ -409,10 +409,31 @@ void al_query_resume_stream(struct al_query_job *j)
         clock_go(j);
 }
 
+/*
+ * Which process it is to have is not known yet: that one is killed when it is. The zygote is left alone,
+ * others wait for it.
+ */
+static void leave_process(struct al_query_job *j)
+{
+    struct al_data *d = j->data;
+    al_worker_kill(&j->proc->w, AL_CAUSE_CANCELLED, "");
+    al_worker_why(&j->proc->w, j->describes ? "the description" : "the query", &j->early);
+    j->proc->job = NULL;
+    j->proc = NULL;
+    unlink_job(j);
+    d->n_jobs--;
+    ends_early(j);
+    start_waiting(d);
+}
+
 void al_query_cancel(struct al_query_job *j)
 {
     if (!j || j->end_timer)
         return;
+    if (j->proc && j->proc->zygote) {
+        leave_process(j);
+        return;
+    }
     if (j->proc) {
         al_query_proc_kill(j->proc, AL_CAUSE_CANCELLED, "");
         return;

@@ -141,10 +141,6 @@ static void zygote_hangs(void *ud)
 void al_query_proc_kill(struct al_query_proc *p, enum al_cause cause, const char *why)
 {
     al_worker_kill(&p->w, cause, why);
-    if (p->zygote) { /* what it is to kill is not known yet */
-        al_timer_stop(p->hang_timer);
-        p->hang_timer = al_timer_start(p->data->loop, 40, zygote_hangs, p);
-    }
 }
 
 static void cannot_start(struct al_query_proc *p, const char *why)

@@ -543,6 +543,44 @@ static void sixteen_run_and_sixty_four_wait(void **state)
     rig_rest();
 }
 
+/* Each ends once: with its answer, or cancelled. */
+static void any_of_many_is_cancelled_at_any_time(void **state)
+{
+    enum {
+        ALL = AL_DATA_QUERIES_MAX + AL_DATA_WAITING_MAX,
+        ROUNDS = 2
+    };
+    static struct rig_query r[ALL];
+    uint64_t x = 4711;
+    bool never = false;
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < ALL; i++) {
+            struct al_query q = rig_spec("fine", -1);
+            rig_start(&r[i], &q);
+        }
+        for (bool all = false; !all;) {
+            all = true;
+            x = x * 6364136223846793005u + 1442695040888963407u;
+            struct rig_query *one = &r[(x >> 33) % ALL];
+            if (!one->done && x >> 60 < 6)
+                al_query_cancel(one->job);
+            al_loop_run_until(rig_loop, &never, 1);
+            for (int i = 0; i < ALL; i++)
+                all &= r[i].done;
+        }
+        for (int i = 0; i < ALL; i++) {
+            assert_int_equal(r[i].ends, 1);
+            if (r[i].err.code != AL_OK)
+                assert_int_equal(r[i].err.code, AL_CANCELLED);
+        }
+    }
+    for (int i = 0; i < ALL; i++)
+        rig_free(&r[i]);
+    both_are_well();
+    rig_rest();
+}
+
 static void four_ingests_run_and_sixty_four_wait(void **state)
 {
     enum {
@@ -656,6 +694,7 @@ static void a_zygote_that_hangs_holds_no_cancelled_query(void **state)
     rig_wait(&r);
     assert_int_equal(r.err.code, AL_CANCELLED);
     rig_free(&r);
+    kill(zygote, SIGKILL);
     both_are_well();
     rig_rest();
 }
@@ -800,6 +839,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_slow_reader_holds_the_writer_up),
     cmocka_unit_test(much_passes_and_little_is_held),
     cmocka_unit_test(sixteen_run_and_sixty_four_wait),
+    cmocka_unit_test(any_of_many_is_cancelled_at_any_time),
     cmocka_unit_test(four_ingests_run_and_sixty_four_wait),
     cmocka_unit_test(a_dead_zygote_is_replaced),
     cmocka_unit_test(a_zygote_may_die_around_every_start),
