@@ -198,6 +198,26 @@ static int write_columns(struct al_builder *b, const struct al_stats_summary *su
     return rc == SQLITE_OK ? 0 : al_builder_sql_error(b, rc, err);
 }
 
+/*
+ * 1.234 is a number, but where the decimal mark is a comma, it may have meant 1234. The cells stay what they
+ * say; that the sum may be a thousandth of what was meant is told.
+ */
+static void note_thousands(struct al_builder *b, const struct al_stats_summary *sums)
+{
+    static const struct al_lines one = {.count = 1};
+    bool comma = b->limits.decimal == ',';
+    for (size_t i = 0; i < b->n_columns; i++)
+        comma = comma || (sums[i].pattern.pattern && sums[i].pattern.decimal == ',');
+    for (size_t i = 0; i < b->n_columns && comma; i++) {
+        if (b->columns[i].scale == 3 && sums[i].numbers && !sums[i].pattern.pattern)
+            al_builder_note_lines(
+                b, AL_NOTE_MIXED_DECIMALS, &one,
+                "%s: numbers like 1.234, and the decimal mark elsewhere is a comma: if they are "
+                "thousands, multiply by 1000",
+                b->columns[i].name);
+    }
+}
+
 static void note_columns(struct al_builder *b, const struct al_stats_summary *sums)
 {
     static const struct al_lines one = {.count = 1};
@@ -231,6 +251,7 @@ static int describe_sheet(struct al_builder *b, struct al_err *err)
         verdicts[i] = sums[i].pattern;
     }
     note_columns(b, sums);
+    note_thousands(b, sums);
     if (al_builder_values(b, verdicts, parsed_nulls, err) < 0 ||
         write_columns(b, sums, parsed_nulls, err) < 0)
         return -1;

@@ -332,6 +332,24 @@ static void texts_that_mean_numbers_have_values(void **state)
     end(&w);
 }
 
+static void thousands_that_read_as_decimals_are_told(void **state)
+{
+    (void)state;
+    struct world w;
+    for (int comma = 0; comma < 2; comma++) {
+        begin(&w, 1000);
+        sheet(&w, "data");
+        columns(&w, "people|amount");
+        row(&w, comma ? "1.234|1.234,50" : "1.234|1234.50", 2);
+        row(&w, comma ? "12.500|2,00" : "12.500|2.00", 3);
+        row(&w, comma ? "130.000|3.000,10" : "130.000|3000.10", 4);
+        done(&w);
+        assert_string_equal(query(&w, "SELECT count(*) FROM _alisio_notes WHERE kind = 'mixed_decimals'"),
+                            comma ? "1" : "0");
+        end(&w);
+    }
+}
+
 static void limits_end_the_ingest(void **state)
 {
     (void)state;
@@ -667,6 +685,7 @@ int main(void)
         cmocka_unit_test(values_have_their_own_types),
         cmocka_unit_test(a_scale_keeps_trailing_zeros),
         cmocka_unit_test(a_scale_that_ends_brings_the_texts_back),
+        cmocka_unit_test(thousands_that_read_as_decimals_are_told),
         cmocka_unit_test(rows_of_other_widths_are_kept_and_noted),
         cmocka_unit_test(columns_may_come_late),
         cmocka_unit_test(headers_that_cannot_stay_are_noted),
