@@ -373,13 +373,25 @@ int al_store_dataset_purge_before(struct al_store *s, int64_t cutoff_ms, struct 
     return total;
 }
 
-bool al_dataset_has_row(struct al_store *s, const char *id)
+int al_dataset_ids(struct al_store *s, struct al_dataset_ids *ret, struct al_err *err)
 {
     struct al_stmt *q;
-    if (al_db_prepare(s->db, "SELECT 1 FROM datasets WHERE id=?1", &q, NULL) < 0)
-        return true;
-    al_bind_textz(q, 1, id);
-    int r = al_step(q, NULL);
-    al_stmt_reset(q);
-    return r != 0; /* also when it cannot be told */
+    struct al_dataset_ids all = {0};
+    size_t room = 0;
+    int r;
+    if (al_db_prepare(s->db, "SELECT id FROM datasets ORDER BY id", &q, err) < 0)
+        return -1;
+    while ((r = al_step(q, err)) == 1) {
+        if (all.n == room) {
+            room = room ? 2 * room : 256;
+            all.id = al_xrealloc(all.id, room * sizeof *all.id);
+        }
+        snprintf(all.id[all.n++], AL_ID_MAX, "%.*s", AL_FMT(al_col_text(q, 0)));
+    }
+    if (r < 0) {
+        free(all.id);
+        all = (struct al_dataset_ids){0};
+    }
+    *ret = all;
+    return r;
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -141,7 +142,13 @@ static DIR *open_folder(int dir_fd, const char *name)
     return d;
 }
 
-static bool sweep_file(struct al_store *s, int dir_fd, const char *name)
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* All ids are read at once: a look at the journal for each of a thousand files would be felt at the start. */
+static bool sweep_file(const struct al_dataset_ids *rows, int dir_fd, const char *name)
 {
     char id[AL_ID_MAX];
     struct stat st;
@@ -149,20 +156,21 @@ static bool sweep_file(struct al_store *s, int dir_fd, const char *name)
     if (!al_str_ends(whole, SUFFIX) || whole.n - strlen(SUFFIX) >= sizeof id)
         return false;
     snprintf(id, sizeof id, "%.*s", (int)(whole.n - strlen(SUFFIX)), name);
-    if (!al_id_valid(al_str_of(id), "ds") || fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-        st.st_mtim.tv_sec > time(NULL) - YOUNG_S || al_dataset_has_row(s, id))
+    if (!al_id_valid(al_str_of(id), "ds") ||
+        (rows->n && bsearch(id, rows->id, rows->n, sizeof *rows->id, by_id)) ||
+        fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_mtim.tv_sec > time(NULL) - YOUNG_S)
         return false;
     return unlinkat(dir_fd, name, 0) == 0;
 }
 
-static int sweep_session(struct al_store *s, int dir_fd, const char *name)
+static int sweep_session(const struct al_dataset_ids *rows, int dir_fd, const char *name)
 {
     int n = 0;
     DIR *d = open_folder(dir_fd, name);
     if (!d)
         return 0;
     for (struct dirent *e; (e = readdir(d));)
-        n += sweep_file(s, dirfd(d), e->d_name);
+        n += sweep_file(rows, dirfd(d), e->d_name);
     n += al_path_sweep_tmp(dirfd(d));
     closedir(d);
     unlinkat(dir_fd, name, AT_REMOVEDIR); /* only when it is empty */
@@ -173,17 +181,21 @@ int al_store_dataset_sweep(struct al_store *s)
 {
     autofd int state = open_state(s);
     int n = 0;
+    struct al_dataset_ids rows;
+    if (al_dataset_ids(s, &rows, NULL) < 0)
+        return 0; /* without them nothing is known to have no row */
     DIR *top = state >= 0 ? open_folder(state, FOLDER) : NULL;
     for (struct dirent *w; top && (w = readdir(top));) {
         DIR *d = w->d_name[0] == '.' ? NULL : open_folder(dirfd(top), w->d_name);
         for (struct dirent *e; d && (e = readdir(d));) {
             if (e->d_name[0] != '.')
-                n += sweep_session(s, dirfd(d), e->d_name);
+                n += sweep_session(&rows, dirfd(d), e->d_name);
         }
         if (d)
             closedir(d);
     }
     if (top)
         closedir(top);
+    free(rows.id);
     return n;
 }

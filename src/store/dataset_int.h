@@ -13,6 +13,11 @@ int al_dataset_file_open(const struct al_store *s, const char *rel_path, int64_t
 void al_dataset_file_remove(const struct al_store *s, const char *rel_path);
 /* All files of a session, or with session NULL of a workspace. What cannot be removed is swept later. */
 void al_dataset_files_remove(const struct al_store *s, const char *workspace, const char *session);
-bool al_dataset_has_row(struct al_store *s, const char *id);
+/* The ids of all rows, sorted; the caller frees id. */
+struct al_dataset_ids {
+    char (*id)[AL_ID_MAX];
+    size_t n;
+};
+int al_dataset_ids(struct al_store *s, struct al_dataset_ids *ret, struct al_err *err) AL_MUST_CHECK;
 
 #endif
