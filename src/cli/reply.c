@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/app.h"
 #include "os/fd.h"
+#include "tools/data.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -228,7 +229,8 @@ static void progress_rows(struct al_app *app, struct al_buf *line, double comple
                           double rows)
 {
     uint64_t ms = al_mono_ms() - app->progress_began_ms;
-    al_buf_addf(line, "%.0f %%  %.0f rows", total > 0 ? 100 * completed / total : 0, rows);
+    al_buf_addf(line, "%.0f %%  ", total > 0 ? 100 * completed / total : 0);
+    al_data_count(line, rows > 0 && rows < 1e15 ? (uint64_t)rows : 0, "row", "rows");
     if (ms < 500 || completed <= 0)
         return;
     double rate = completed / (double)ms; /* bytes in a millisecond */
