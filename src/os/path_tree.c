@@ -62,13 +62,13 @@ int al_path_private_dir(const char *path, struct al_err *err)
         return al_detail(err, "%s", p);
     }
     if (S_ISLNK(st.st_mode))
-        return fail_private(err, p, "is a link", "Put a folder of your own in its place.");
+        return fail_private(err, p, "is a link", "put a folder of your own in its place");
     if (!S_ISDIR(st.st_mode))
-        return fail_private(err, p, "is no folder", "Move the file that has its name away.");
+        return fail_private(err, p, "is no folder", "move the file that has its name away");
     if (st.st_uid != geteuid())
-        return fail_private(err, p, "belongs to another user", "Name a folder of your own.");
+        return fail_private(err, p, "belongs to another user", "name a folder of your own");
     if (st.st_mode & 077)
-        return fail_private(err, p, "is open to other users", "Close it with `chmod 700`.");
+        return fail_private(err, p, "is open to other users", "close it with `chmod 700`");
     return 0;
 }
 
