@@ -98,12 +98,16 @@ def compare_json(path):
         rows = home.export(path, sheet["table"])
     with open(path, "rb") as f:
         text = f.read().decode()
-    load = json.JSONDecoder(parse_float=Literal, parse_int=Literal, strict=False).decode
+    decoder = json.JSONDecoder(parse_float=Literal, parse_int=Literal, strict=False)
+    load, records, at = decoder.decode, [], 0
     try:
-        top = load(text)
-        records = top if isinstance(top, list) else [top]
-    except ValueError:
-        records = [load(line) for line in text.splitlines() if line.strip()]
+        while at < len(text.rstrip()):
+            v, at = decoder.raw_decode(text, re.compile("[\\s,\ufeff\x1e]*").match(text, at).end())
+            records.append(v)
+    except (ValueError, RecursionError):
+        return "irregular", 0, None
+    if len(records) == 1 and isinstance(records[0], list):
+        records = records[0]
     if not all(isinstance(r, dict) for r in records):
         return "irregular", 0, None
     labels = [c["label"] for c in sheet["columns"]]
