@@ -6,9 +6,16 @@
 #include "os/fd.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 #define ROWS_DEFAULT 200
 #define ROWS_MAX 1000
+
+/* Names of databases are one whatever their letter case. */
+static bool same_alias(struct al_str s, const char *z)
+{
+    return s.n == strlen(z) && strncasecmp(s.p, z, s.n) == 0;
+}
 
 static bool is_alias(struct al_str s)
 {
@@ -20,7 +27,7 @@ static bool is_alias(struct al_str s)
             (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (i > 0 && c >= '0' && c <= '9');
     }
     for (size_t i = 0; fine && i < sizeof taken / sizeof *taken; i++)
-        fine = !al_str_is(s, taken[i]);
+        fine = !same_alias(s, taken[i]);
     return fine;
 }
 
@@ -64,7 +71,7 @@ static int open_datasets(struct al_call *call, struct al_query *q, struct al_err
             return al_fail(err, AL_TOOL_INPUT_INVALID, "datasets.%.*s must be the id of a dataset",
                            AL_FMT(m->key));
         for (size_t i = 0; i < q->n_datasets; i++) {
-            if (al_str_is(m->key, q->datasets[i].alias))
+            if (same_alias(m->key, q->datasets[i].alias))
                 return al_fail(err, AL_TOOL_INPUT_INVALID, "datasets names %.*s twice", AL_FMT(m->key));
         }
         if (add_dataset(call->core, q, m->key, m->str, err) < 0)

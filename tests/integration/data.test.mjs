@@ -157,6 +157,17 @@ test("an error says where in the statement it is, to programs too", async () => 
   await client.close();
 });
 
+test("an alias is one whatever its letter case; those of SQLite are taken", async () => {
+  const client = new McpClient(home);
+  await client.initialize();
+  const { datasetId } = (await client.call("data_inspect", { path: "sales.csv" })).result.structuredContent;
+  const ask = async (datasets) => (await client.call("data_query", { datasets, sql: "SELECT 1" })).result.content[0].text;
+  assert.match(await ask({ a: datasetId, A: datasetId }), /^TOOL_INPUT_INVALID: datasets names A twice/);
+  for (const alias of ["main", "Main", "TEMP", "a'b", "1a", ""]) assert.match(await ask({ [alias]: datasetId }), /^TOOL_INPUT_INVALID: .* is no alias/);
+  for (const alias of ["select", "data", "sqlite_master"]) assert.match(await ask({ [alias]: datasetId }), /^1\n1\n/);
+  await client.close();
+});
+
 test("a client inspects, queries, reads and completes; another workspace finds nothing", async () => {
   const client = new McpClient(home);
   await client.initialize();
