@@ -2,6 +2,7 @@
  * arrays. */
 #include "mcp/mcp_int.h"
 
+#include "base/ident.h"
 #include "base/text.h"
 
 void al_mcp_bound_text(struct al_str text, size_t max, struct al_buf *out)
@@ -29,11 +30,17 @@ struct cut {
     bool *did_cut;
 };
 
+/* Half an id names nothing, and without it a reader cannot ask for what was cut. */
+static bool is_id(struct al_str s)
+{
+    return s.n < AL_ID_MAX && (al_id_valid(s, "ds") || al_id_valid(s, "exec"));
+}
+
 /* The reader has limited the depth of the value, so this recursion is bounded by AL_JSON_MAX_DEPTH. */
 static void put_cut(struct al_jw *w, const struct al_json *v, const struct cut *limit, bool outermost)
 {
     uint32_t n = 0;
-    if (v->type == AL_JSON_STRING && v->str.n > limit->string_bytes) {
+    if (v->type == AL_JSON_STRING && v->str.n > limit->string_bytes && !is_id(v->str)) {
         autobuf struct al_buf cut = AL_BUF_INIT(limit->string_bytes + 8);
         al_buf_add_str(&cut, al_utf8_cut(v->str, limit->string_bytes));
         al_buf_adds(&cut, "…");

@@ -168,6 +168,18 @@ test("an alias is one whatever its letter case; those of SQLite are taken", asyn
   await client.close();
 });
 
+test("a description of a thousand columns is cut, but not the id in it", async () => {
+  const names = Array.from({ length: 1000 }, (_, i) => `column number ${i}`);
+  writeFileSync(join(home.workspace, "wide.csv"), [names, ...Array.from({ length: 20 }, () => names)].map((r) => r.join(",")).join("\n") + "\n");
+  const client = new McpClient(home);
+  await client.initialize();
+  const { content, structuredContent } = (await client.call("data_inspect", { path: "wide.csv", sampleRows: 20 })).result;
+  assert.ok(JSON.stringify(content).length + JSON.stringify(structuredContent).length < 50_000);
+  assert.equal(structuredContent.truncated, true);
+  assert.equal(structuredContent.datasetId, content[0].text.slice(0, 29));
+  await client.close();
+});
+
 test("a client inspects, queries, reads and completes; another workspace finds nothing", async () => {
   const client = new McpClient(home);
   await client.initialize();
