@@ -204,7 +204,7 @@ test("a client inspects, queries, reads and completes; another workspace finds n
   assert.ok(gone.error);
   const ref = { type: "ref/resource", uri: "dataset://{datasetId}" };
   const completed = await client.request("completion/complete", { ref, argument: { name: "datasetId", value: "ds_" } });
-  assert.deepEqual(completed.result.completion.values, [datasetId]);
+  assert.ok(completed.result.completion.values.includes(datasetId));
   const guide = await call("forge_guide", { topic: "data" });
   assert.match(guide.content[0].text, /data_values/);
   await client.close();
