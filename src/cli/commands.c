@@ -89,7 +89,7 @@ const struct al_command al_command_table[] = {
                     AL_FLAG_SKIP_ROWS, AL_FLAG_DECIMAL),
      .examples =
          EXAMPLES({"alisio data inspect sales.csv", "columns, types, statistics, the first rows"},
-                  {"alisio data inspect book.xlsx --sheet North --rows 10", "one sheet of a workbook"},
+                  {"alisio data inspect book.xlsx --sheet Orders --rows 10", "one sheet of a workbook"},
                   {"alisio data inspect export.txt --delimiter tab --header no", "how to read it"}),
      .min_args = 1,
      .max_args = 1,

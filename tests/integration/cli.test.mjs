@@ -71,12 +71,13 @@ test("without words it prints help, and touches no file", () =>
   }));
 
 test("every command has help with examples, and every example works", () =>
-  withHome({ "a.txt": "one\n", "sales.csv": "region,amount\nNorth,120\nSouth,80\n", ".alisio/config.json": '{"forge":{"javascript":{"maxToolCalls":7}}}', ".mcp.json": server("b") }, (home) => {
+  withHome({ "a.txt": "one\n", "sales.csv": "region,amount\nNorth,120\nSouth,80\n", "export.txt": "a;b\n1;2\n", ".alisio/config.json": '{"forge":{"javascript":{"maxToolCalls":7}}}', ".mcp.json": server("b") }, (home) => {
     for (const [name, text] of [["config/config.json", `{"mcp":${server("github").replace("mcpServers", "servers")}}`],
       [".cursor/mcp.json", server("c")], [".claude.json", server("d")]]) {
       mkdirSync(dirname(join(home.dir, name)), { recursive: true, mode: 0o700 });
       writeFileSync(join(home.dir, name), text, { mode: 0o600 });
     }
+    assert.equal(shell(home, `"${process.execPath}" "${join(root, "bench/data_make.mjs")}" xlsx 20 book.xlsx`).status, 0);
     // No such grant is there; nobody is there to say yes.
     const ends = [[/^alisio permissions revoke/, 4], [/^alisio mcp import \.mcp\.json$/, 3], [/^alisio mcp remove github$/, 3], [/^alisio setup claude-code$/, 3]];
     const names = commandNames(home);
