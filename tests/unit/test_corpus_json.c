@@ -115,10 +115,12 @@ static void in_corpus(const char *folder, void (*check)(const char *path, const 
     autobuf struct al_buf dir = AL_BUF_INIT(4096);
     al_buf_addf(&dir, "%s/%s", corpus ? corpus : AL_CORPUS, folder);
     al_buf_addc(&dir, '\0');
-    if (each_file(dir.p, check) == 0) {
+    size_t n = each_file(dir.p, check);
+    if (n == 0)
         print_message("skipped: there is no corpus at %s\n", dir.p);
+    al_buf_free(&dir); /* skip() does not come back */
+    if (n == 0)
         skip();
-    }
 }
 
 static unsigned n_taken, n_refused, n_either_taken, n_either_refused;
