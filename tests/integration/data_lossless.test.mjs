@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { makeHome, run } from "./lib.mjs";
 
-const TABLES = Number(process.env.ALISIO_RANDOM_TABLES ?? 40);
+const TABLES = Number(process.env.ALISIO_RANDOM_TABLES ?? 25);
 const seed = Number(process.env.ALISIO_SEED ?? 20260131);
 
 let state = seed;
