@@ -2,7 +2,7 @@
 // cancelled, lists longer than a page.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync, readdirSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readdirSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { AT_REST, McpClient, alisio, childrenOf, isAlive, makeHome, run, runJson, soon, until } from "./lib.mjs";
@@ -20,8 +20,11 @@ before(() => {
 });
 after(() => home.remove());
 
-const datasetFiles = () => readdirSync(join(home.dir, "state"), { recursive: true })
-  .map(String).filter((name) => name.startsWith("analysis/") && /\.sqlite|alisio-tmp/.test(name));
+const datasetFiles = () => {
+  const folder = join(home.dir, "state/analysis");
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String) : [];
+  return names.filter((name) => /\.sqlite|alisio-tmp/.test(name));
+};
 
 // All living processes beneath pid.
 const beneath = (pid) => childrenOf(pid).flatMap((child) => [child, ...beneath(child)]);
@@ -123,7 +126,7 @@ test("resources are listed page by page, datasets and runs, each once", async ()
   assert.ok(pages >= 2);
   assert.equal(new Set(uris).size, uris.length);
   const datasets = uris.filter((u) => u.startsWith("dataset://"));
-  assert.deepEqual(datasets.slice(0, 55), made.toReversed());
+  assert.deepEqual(datasets.slice(0, 55), [...made].reverse());
   assert.ok(uris.filter((u) => u.startsWith("run://")).length >= 3);
   for (const cursor of ["ds_00000000000000000000000000", "x", ""])
     assert.ok((await client.request("resources/list", { cursor })).error, cursor);
