@@ -221,7 +221,7 @@ describe("catalogues", { concurrency: 2 }, () => {
   test("a list that never comes: what can be called without it is called after the start limit", () =>
     bad("list-missing", async ({ value }) => {
       assert.equal(await value("return tools.bad.go({})"), "went");
-    }, { startTimeoutMs: 1000 }));
+    }, { startTimeoutMs: 3000 }));
 
   test("pages without end: what came first can be called, and doctor says why there is no more", () =>
     bad("endless-pages", async ({ value }) => {
