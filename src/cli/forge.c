@@ -146,16 +146,14 @@ static void data_part(struct al_app *app, struct al_reply *reply, struct al_jw *
     al_jw_end(w);
 }
 
-static int probe_data(struct al_app *app, struct al_reply *reply, struct al_jw *w)
+/* One self-test's line, and its object under key. */
+static int put_probe(struct al_app *app, struct al_reply *reply, struct al_jw *w, int r, const char *name,
+                     const char *key, const char *passed)
 {
-    if (!al_config_bool(app->config, AL_OPT_ANALYSIS_ENABLED))
-        return 0;
-    int r = al_data_self_test(al_core_data(app->core), app->loop, &reply->err);
     bool ok = r == 0;
-    al_buf_addf(&reply->text, "%-10s %s%s%s\n", "data test", al_style_on(app->color, ok ? AL_GOOD : AL_BAD),
-                ok ? "passed: a known file, a known query, an endless one, a refused system call" : "failed",
-                al_style_off(app->color, ok ? AL_GOOD : AL_BAD));
-    al_jw_key(w, "dataProbe");
+    al_buf_addf(&reply->text, "%-10s %s%s%s\n", name, al_style_on(app->color, ok ? AL_GOOD : AL_BAD),
+                ok ? passed : "failed", al_style_off(app->color, ok ? AL_GOOD : AL_BAD));
+    al_jw_key(w, key);
     al_jw_obj(w);
     al_jw_kbool(w, "passed", ok);
     if (!ok)
@@ -164,21 +162,21 @@ static int probe_data(struct al_app *app, struct al_reply *reply, struct al_jw *
     return r;
 }
 
+static int probe_data(struct al_app *app, struct al_reply *reply, struct al_jw *w)
+{
+    if (!al_config_bool(app->config, AL_OPT_ANALYSIS_ENABLED))
+        return 0;
+    int r = al_data_self_test(al_core_data(app->core), app->loop, &reply->err);
+    return put_probe(app, reply, w, r, "data test", "dataProbe",
+                     "passed: a known file, a known query, an endless one, a refused system call");
+}
+
 /* The self-test is the answer to "does it work here": when it fails, so does the command. */
 static int probe_part(struct al_app *app, struct al_reply *reply, struct al_jw *w)
 {
     int r = al_engine_self_test(al_core_engine(app->core), app->loop, &reply->err);
-    bool ok = r == 0;
-    al_buf_addf(&reply->text, "%-10s %s%s%s\n", "self-test", al_style_on(app->color, ok ? AL_GOOD : AL_BAD),
-                ok ? "passed: a known script, an interrupted loop, a refused system call" : "failed",
-                al_style_off(app->color, ok ? AL_GOOD : AL_BAD));
-    al_jw_key(w, "probe");
-    al_jw_obj(w);
-    al_jw_kbool(w, "passed", ok);
-    if (!ok)
-        al_jw_kstrz(w, "message", reply->err.msg);
-    al_jw_end(w);
-    return r;
+    return put_probe(app, reply, w, r, "self-test", "probe",
+                     "passed: a known script, an interrupted loop, a refused system call");
 }
 
 int al_cmd_forge_status(struct al_app *app, struct al_reply *reply)

@@ -7,44 +7,19 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
 
 /* -- a process */
 
-/* The page is the process's to write: what is no child of ours is not taken for it. */
-static bool is_our_child(int64_t pid)
-{
-    siginfo_t info;
-    autofd int fd = al_pidfd_open((pid_t)pid);
-    return fd >= 0 && waitid((idtype_t)P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
-}
-
-/* Which process it is, when the zygote that has forked it can no longer say so. 0: none. */
+/* Which process it is, when the zygote that has forked it can no longer say so. 0: none. The page is the
+ * process's to write: what is no child of ours is not taken for it. */
 static int64_t pid_by_page(const struct al_query_proc *p)
 {
     struct al_data_page page = {0};
     bool is_there = pread(p->page, &page, sizeof page, 0) == (ssize_t)sizeof page && page.pid > 0 &&
-                    is_our_child(page.pid);
+                    al_pid_is_child(page.pid);
     return is_there ? page.pid : 0;
-}
-
-static int open_page(struct al_err *err)
-{
-    int fd = memfd_create("query", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
-    if (fd < 0 && errno == EINVAL)
-        fd = memfd_create("query", MFD_CLOEXEC);
-    if (fd >= 0 && ftruncate(fd, sizeof(struct al_data_page)) == 0)
-        return fd;
-    al_fail_errno(err, AL_ENGINE_UNAVAILABLE, errno, "cannot make a page for a process");
-    al_close(&fd);
-    return -1;
 }
 
 static void on_frame(void *ud, const struct al_frame *f)
@@ -108,7 +83,9 @@ static struct al_query_proc *proc_new(struct al_data *d, struct al_err *err)
     if (p->next)
         p->next->link = &p->next;
     d->procs = p;
-    p->page = open_page(err);
+    p->page = al_fd_memory("query", sizeof(struct al_data_page));
+    if (p->page < 0)
+        al_fail_errno(err, AL_ENGINE_UNAVAILABLE, -p->page, "cannot make a page for a process");
     if (p->page < 0 || al_query_proc_ask(p, err) < 0) {
         al_query_proc_free(p);
         return NULL;

@@ -8,9 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /*
@@ -19,10 +17,6 @@
  */
 
 #define AL_END_REST_NS ((uint64_t)500000)
-
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
 
 static void exited(void *ud, int events);
 
@@ -33,11 +27,9 @@ static int open_descriptors(struct al_vm *vm, struct al_err *err)
         return al_fail_errno(err, AL_ENGINE_UNAVAILABLE, errno, "cannot make a channel for a run");
     vm->channel = pair[0];
     vm->child_channel = pair[1];
-    vm->page = memfd_create("run", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
-    if (vm->page < 0 && errno == EINVAL)
-        vm->page = memfd_create("run", MFD_CLOEXEC);
-    if (vm->page < 0 || ftruncate(vm->page, sizeof(struct al_vm_page)) < 0)
-        return al_fail_errno(err, AL_ENGINE_UNAVAILABLE, errno, "cannot make a page for a run");
+    vm->page = al_fd_memory("run", sizeof(struct al_vm_page));
+    if (vm->page < 0)
+        return al_fail_errno(err, AL_ENGINE_UNAVAILABLE, -vm->page, "cannot make a page for a run");
     al_vm_watch_channel(vm);
     return vm->channel_watch ? 0 : al_fail(err, AL_ENGINE_UNAVAILABLE, "cannot wait for a run");
 }
@@ -245,20 +237,13 @@ static void exited(void *ud, int events)
     al_vm_drain(vm);
 }
 
-/* The page is the run's to write: a process that is no child of ours is not taken for it. */
-static bool is_our_child(int64_t pid)
-{
-    siginfo_t info;
-    autofd int fd = al_pidfd_open((pid_t)pid);
-    return fd >= 0 && waitid((idtype_t)P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
-}
-
-/* Which process it is, when the zygote that has forked it can no longer say so. 0: none. */
+/* Which process it is, when the zygote that has forked it can no longer say so. 0: none. The page is the
+ * run's to write: a process that is no child of ours is not taken for it. */
 static int64_t pid_by_page(const struct al_vm *vm)
 {
     struct al_vm_page page = {0};
     bool is_there = pread(vm->page, &page, sizeof page, 0) == (ssize_t)sizeof page && page.pid > 0 &&
-                    is_our_child(page.pid);
+                    al_pid_is_child(page.pid);
     return is_there ? page.pid : 0;
 }
 

@@ -4,8 +4,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
 
 void al_close(int *fd)
 {
@@ -15,6 +20,18 @@ void al_close(int *fd)
     close(*fd); /* never repeated: Linux has let go of the number even when close reports EINTR */
     *fd = -1;
     errno = saved;
+}
+
+int al_fd_memory(const char *name, off_t size)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL)
+        fd = memfd_create(name, MFD_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, size) == 0)
+        return fd;
+    int r = -errno;
+    al_close(&fd);
+    return r;
 }
 
 int al_fd_cloexec(int fd)

@@ -10,6 +10,10 @@
 void al_close(int *fd); /* closes when ≥ 0, sets -1, keeps errno */
 #define autofd __attribute__((cleanup(al_close)))
 
+/* A file in memory of that size, never executable where the kernel knows how to say so: shared with a child. fd or
+ * -errno. */
+int al_fd_memory(const char *name, off_t size);
+
 int al_fd_cloexec(int fd);
 int al_fd_nonblock(int fd);
 /* Moves descriptors out of the way of 0, 1 and 2: makes sure that the three are open at start. */

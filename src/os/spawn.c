@@ -346,6 +346,13 @@ int al_pidfd_open(pid_t pid)
     return fd < 0 ? -errno : fd;
 }
 
+bool al_pid_is_child(pid_t pid)
+{
+    siginfo_t info;
+    autofd int fd = al_pidfd_open(pid);
+    return fd >= 0 && waitid((idtype_t)P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
 static int self_fd = -1;
 
 int al_self_open(void)

@@ -55,6 +55,7 @@ struct al_exit {
 int al_reap(int pidfd, bool block, struct al_exit *ret);
 int al_pidfd_kill(int pidfd, int signum); /* 0 or -errno */
 int al_pidfd_open(pid_t pid);             /* fd or -errno */
+bool al_pid_is_child(pid_t pid);          /* of ours, and not reaped */
 
 /* A descriptor of our own running binary, opened once at start, so that an upgrade never mixes versions. */
 int al_self_open(void);

@@ -14,6 +14,18 @@ static void close_sets_minus_one_and_keeps_errno(void **state)
     assert_int_equal(errno, ELOOP);
 }
 
+static void a_file_in_memory_has_its_size_and_runs_nothing(void **state)
+{
+    (void)state;
+    autofd int fd = al_fd_memory("test", 4096);
+    struct stat st;
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(st.st_size, 4096);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    assert_int_equal(al_fd_memory("test", -1), -EINVAL);
+}
+
 static void read_all_takes_exactly_the_maximum_and_refuses_one_more(void **state)
 {
     static const size_t sizes[] = {0, 1, 4095, 4096, 65535, 65536, 65537, 200000};
@@ -137,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(close_sets_minus_one_and_keeps_errno),
+        cmocka_unit_test(a_file_in_memory_has_its_size_and_runs_nothing),
         cmocka_unit_test(read_all_takes_exactly_the_maximum_and_refuses_one_more),
         cmocka_unit_test(read_all_appends_and_reports_errors),
         cmocka_unit_test(write_all_waits_where_a_non_blocking_pipe_is_full),

@@ -8,6 +8,7 @@
 #include "query_world.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -237,7 +238,10 @@ static void the_guard_changes_no_answer(void **state)
     if (f)
         fprintf(f, "%s\n", all.p);
     struct maker m = {.seed = 88172645463325252u, .sql = AL_BUF_INIT(1u << 16)};
-    int n = rounds ? atoi(rounds) : 2000, failed = 0;
+    int64_t n = 2000;
+    int failed = 0;
+    if (rounds)
+        assert_true(al_parse_int(al_str_of(rounds), 1, 10000000, &n));
     for (int i = 0; i < n; i++) {
         statement(&m);
         int r = plainly(db, m.sql.p, &plain);

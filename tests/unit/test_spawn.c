@@ -72,12 +72,15 @@ static char *run(struct al_spawn *how, const struct al_fd_map *more, size_t n_mo
     how->n_fds = n_more + 1;
     if (al_spawn(how, &pid, &pidfd, &err) != 0)
         fail_msg("%s", err.msg);
+    assert_true(al_pid_is_child(pid)); /* also when it has ended */
+    assert_false(al_pid_is_child(getpid()));
     close(p[1]);
     struct al_buf out = AL_BUF_INIT(1 << 20);
     assert_int_equal(al_fd_read_all(p[0], &out), 0);
     close(p[0]);
     struct al_exit e;
     assert_int_equal(al_reap(pidfd, true, &e), 1);
+    assert_false(al_pid_is_child(pid));
     assert_true(e.exited);
     assert_int_equal(e.status, 0);
     close(pidfd);
