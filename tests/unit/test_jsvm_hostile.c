@@ -27,7 +27,7 @@ static void many_large_results_pass(void **state)
     struct rusage before, after;
     spec.memory_bytes = (uint64_t)256 << 20;
     spec.max_concurrency = 8;
-    spec.timeout_ms = 60000;
+    spec.timeout_ms = 120000;
     getrusage(RUSAGE_SELF, &before);
     struct rig_result *r = rig_run_spec(&spec);
     getrusage(RUSAGE_SELF, &after);

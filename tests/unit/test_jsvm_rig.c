@@ -214,8 +214,8 @@ void rig_start(struct rig_result *r, const struct al_vm_spec *spec)
 
 void rig_wait(struct rig_result *r)
 {
-    if (!al_loop_run_until(rig_loop, &r->done, 60000))
-        fail_msg("no end after 60 s");
+    if (!al_loop_run_until(rig_loop, &r->done, 150000))
+        fail_msg("no end after 150 s");
 }
 
 struct rig_result *rig_run_spec(const struct al_vm_spec *spec)
