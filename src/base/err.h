@@ -19,6 +19,9 @@
     X(INVALID_RESULT, 1, 422)                                                                      \
     X(DEADLOCK, 1, 422)                                                                            \
     X(ENGINE_CRASHED, 1, 422)                                                                      \
+    X(PYTHON_FAILED, 1, 422)                                                                       \
+    X(PUBLISH_REJECTED, 1, 422)                                                                    \
+    X(RERUN_REFUSED, 1, 422)                                                                       \
     X(QUERY_ERROR, 1, 422)                                                                         \
     X(INGEST_INVALID, 1, 422)                                                                      \
     X(DATASET_UNSUPPORTED, 1, 415)                                                                 \
@@ -49,6 +52,8 @@
     X(BUSY, 5, 429)                                                                                \
     X(RUNTIME_UNAVAILABLE, 6, 503)                                                                 \
     X(ENGINE_UNAVAILABLE, 6, 503)                                                                  \
+    X(EXTRAS_NOT_INSTALLED, 6, 503)                                                                \
+    X(EXTRAS_INSTALL_FAILED, 6, 503)                                                               \
     X(UPSTREAM_UNAVAILABLE, 6, 503)                                                                \
     X(CANCELLED, 7, 409)                                                                           \
     X(INTERRUPTED, 7, 409)                                                                         \

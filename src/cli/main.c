@@ -1,10 +1,12 @@
-/* Enters one of the program's parts: the command line, the supervisor of a program, the zygote of the VM, a
+/* Enters one of the program's parts: the command line, the supervisor of a program, the last
+ * steps before a script, the zygote of the VM, a
  * worker or the zygote of the data engine. */
 #include "cli/cli.h"
 #include "data/data.h"
 #include "jsvm/engine.h"
 #include "os/fd.h"
 #include "os/spawn.h"
+#include "sandbox/guest.h"
 #include "sandbox/supervise.h"
 
 #include <signal.h>
@@ -15,6 +17,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], AL_SUPERVISE_VERB) == 0)
         return al_supervise_main(argc, argv);
+    if (argc > 1 && strcmp(argv[1], AL_GUEST_VERB) == 0)
+        return al_guest_main(argc, argv);
     if (argc > 1 && strcmp(argv[1], AL_ZYGOTE_VERB) == 0)
         return al_zygote_main(argc, argv);
     if (argc > 1 && strcmp(argv[1], AL_DATA_INGEST_VERB) == 0)

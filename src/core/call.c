@@ -390,7 +390,7 @@ static int ask_gate(struct al_call_core *c)
     q.over_mcp = strcmp(call->core->source, "mcp") == 0;
     q.scratch_only = c->serial && tool->scratch_only && call->core->scratch && tool->scratch_only(call->args);
     if (c->serial && call->origin == AL_ORIGIN_MCP)
-        q.granted = al_store_grant_valid(call->core->store, call->core->session.id, tool->name);
+        q.granted = al_store_grant_valid(call->core->store, call->core->session.id, tool->name, NULL);
     if (al_gate_decide(&call->core->policy, &q, tool->name, &call->err) < 0) {
         if (another && tool->gate == AL_GATE_ASK) {
             al_fail(&call->err, AL_APPROVAL_REQUIRED, "%s is described otherwise than when it was approved",

@@ -189,7 +189,7 @@ int al_catalog_callable(const struct al_core *core, const struct al_tool *tool, 
     q.can_ask = core->can_ask;
     q.over_mcp = strcmp(core->source, "mcp") == 0;
     if (origin == AL_ORIGIN_MCP && tool->effect >= AL_EFFECT_WRITE)
-        q.granted = al_store_grant_valid(core->store, core->session.id, tool->name);
+        q.granted = al_store_grant_valid(core->store, core->session.id, tool->name, NULL);
     if (al_gate_decide(&core->policy, &q, tool->name, err) == 0)
         return 0;
     q.scratch_only = tool->scratch_only && core->scratch;

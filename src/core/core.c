@@ -206,6 +206,8 @@ int al_core_new(const struct al_core_opts *o, struct al_core **ret, struct al_er
     core->can_ask = o->can_ask;
     core->add_dirs = o->add_dirs;
     core->session_wanted = o->session ? al_xstrdup(o->session) : NULL;
+    core->python = o->python ? al_xstrdup(o->python) : NULL;
+    core->isolation = o->isolation;
     if (o->config_err)
         core->config_err = *o->config_err;
     pthread_mutex_init(&core->programs_lock, NULL);
@@ -269,6 +271,7 @@ void al_core_free(struct al_core *core)
     al_runs_free(core->runs);
     al_engine_free(core->engine);
     al_data_free(core->data);
+    al_pyrun_free(core->pyrun);
     close_place(core);
     al_registry_free(core);
     forget_programs(core);
@@ -276,6 +279,7 @@ void al_core_free(struct al_core *core)
     al_arena_free(&core->arena);
     free(core->source);
     free(core->session_wanted);
+    free(core->python);
     free(core);
 }
 
@@ -308,6 +312,23 @@ struct al_data *al_core_data(struct al_core *core)
         al_data_set_spill_dir(core->data, al_store_dir(core->store));
     }
     return core->data;
+}
+
+struct al_pyrun *al_core_pyrun(struct al_core *core)
+{
+    if (!core->pyrun) {
+        /* As al_core_program: of a refused root nothing is left out, it is no repository. */
+        bool refused = al_workspace_refused(core->workspace, NULL);
+        const char *avoid[] = {al_workspace_root(core->workspace), NULL};
+        struct al_pyrun_opts o = {.loop = core->loop,
+                                  .config = core->config,
+                                  .state_dir = al_store_dir(core->store),
+                                  .python = core->python,
+                                  .avoid = refused ? NULL : avoid,
+                                  .floor = core->isolation};
+        core->pyrun = al_pyrun_new(&o);
+    }
+    return core->pyrun;
 }
 
 struct al_workspace *al_core_workspace(const struct al_core *core)

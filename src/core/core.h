@@ -13,6 +13,7 @@
 #include "data/data.h"
 #include "jsvm/engine.h"
 #include "loop/loop.h"
+#include "pyrun/pyrun.h"
 #include "store/store.h"
 
 struct al_core_opts {
@@ -28,6 +29,8 @@ struct al_core_opts {
     /* Whether calls come with al_call_spec.ask, as far as is known now: guides say how to be approved. al_core_can_ask
      * changes it later. */
     bool can_ask;
+    const char *python;          /* --python; NULL: found */
+    enum al_py_policy isolation; /* --isolation, ALISIO_ISOLATION: raises analysis.isolation */
 };
 
 int al_core_new(const struct al_core_opts *o, struct al_core **ret, struct al_err *err) AL_MUST_CHECK;
@@ -47,6 +50,7 @@ struct al_config *al_core_config(const struct al_core *core);
 struct al_store *al_core_store(const struct al_core *core);
 struct al_engine *al_core_engine(struct al_core *core);
 struct al_data *al_core_data(struct al_core *core); /* the data engine; starts nothing by itself */
+struct al_pyrun *al_core_pyrun(struct al_core *core); /* likewise */
 struct al_workspace *al_core_workspace(const struct al_core *core);
 struct al_scratch *al_core_scratch(const struct al_core *core); /* NULL when forge.scratch.enabled is false */
 const struct al_policy *al_core_policy(const struct al_core *core);

@@ -40,6 +40,9 @@ struct al_core {
     struct al_scratch *scratch; /* NULL: off */
     struct al_engine *engine;   /* made on first use: go through al_core_engine */
     struct al_data *data;       /* likewise: al_core_data */
+    struct al_pyrun *pyrun;     /* likewise: al_core_pyrun */
+    char *python;               /* of the opts */
+    enum al_py_policy isolation;
 
     struct al_arena arena;       /* lives as long as the core: parsed schemas */
     struct al_tool_entry *tools; /* sorted by name */

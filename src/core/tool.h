@@ -46,6 +46,7 @@ struct al_tool {
     const char *input_schema;  /* JSON Schema (core/schema.h says which keywords), an object schema */
     const char *output_schema; /* of the structured value; may be NULL */
     enum al_effect effect;
+    const char *capability;    /* what flags and grants are about instead of the effect ("analysis.run"); NULL: the effect */
     enum al_code input_code;   /* of arguments that fail the schema; AL_OK: TOOL_INPUT_INVALID */
     const char *not_callable;  /* why a script may not call it; NULL: it may */
     const char *expose;        /* offered over MCP always (NULL) or with --expose "files" | "process"; another word: never */

@@ -21,12 +21,17 @@ struct al_service_ops {
     void (*ended)(void *ud, const struct al_service_end *end);
 };
 
+#define AL_SERVICE_PASS_FDS 6
+
 struct al_service_spec {
     const char *program; /* absolute path */
     char *const *argv;   /* NULL-terminated, argv[0] included */
     char *const *envp;   /* NULL-terminated */
     int cwd_fd;          /* borrowed; -1: inherit */
     size_t max_queue;    /* bytes that may wait to be read by the program */
+    const int *pass_fds; /* borrowed: the program gets them as 4, 5, … (3 is the supervisor's own) */
+    size_t n_pass_fds;   /* up to AL_SERVICE_PASS_FDS */
+    uint64_t grace_ms;   /* between SIGTERM and SIGKILL; 0: 300 */
 };
 
 struct al_service;

@@ -52,9 +52,10 @@ int al_store_grant_add(struct al_store *s, struct al_grant *g, struct al_err *er
     return al_store_write(s, q, err);
 }
 
-bool al_store_grant_valid(struct al_store *s, const char *session, const char *capability)
+bool al_store_grant_valid(struct al_store *s, const char *session, const char *capability, const char *isolation)
 {
     struct al_stmt *q;
+    (void)isolation; /* of the isolation that a grant names */
     /* A clock that was set back must not bring a grant to life before it was given. */
     if (al_db_prepare(s->db,
                       "SELECT 1 FROM grants WHERE session=?1 AND capability=?2 AND revoked_ms=0 "

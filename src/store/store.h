@@ -149,14 +149,16 @@ int al_store_state_merge(struct al_store *s, const char *session, struct al_str 
 struct al_grant {
     char id[AL_ID_MAX], session[AL_ID_MAX];
     char *capability;                           /* tool name or capability */
-    char *isolation;                            /* ready when it was given; may be NULL */
+    char *isolation;                            /* ready when it was given; NULL: none is spoken of */
     char *source;                               /* cli, mcp, tui, web */
     int64_t created_ms, expires_ms, revoked_ms; /* 0: never */
 };
 void al_grant_fini(struct al_grant *g);
 /* Fills id and times; in a default session a grant lasts at most 12 h. */
 int al_store_grant_add(struct al_store *s, struct al_grant *g, struct al_err *err) AL_MUST_CHECK;
-bool al_store_grant_valid(struct al_store *s, const char *session, const char *capability);
+/* isolation: what would hold now ("os-sandbox" …): a grant covers the isolation that it was given for, and stronger ones;
+ * one without any covers all. NULL: the capability knows none. */
+bool al_store_grant_valid(struct al_store *s, const char *session, const char *capability, const char *isolation);
 int al_store_grant_each(struct al_store *s, const char *session,
                         bool (*fn)(void *ud, const struct al_grant *), void *ud,
                         struct al_err *err) AL_MUST_CHECK;
@@ -242,6 +244,53 @@ int al_store_dataset_usage(struct al_store *s, const char *workspace, int64_t *r
 int al_store_dataset_purge_before(struct al_store *s, int64_t cutoff_ms, struct al_err *err) AL_MUST_CHECK;
 /* Files without a row, which a process left that was killed at the wrong moment; not those younger than an hour. */
 int al_store_dataset_sweep(struct al_store *s);
+
+/* --- artifacts: rows here, files in <dir>/artifacts/<workspace key>/<session>/<slug>--<id>/ (artifact/artifact.h) --- */
+struct al_artifact {
+    char id[AL_ID_MAX], session[AL_ID_MAX];
+    char execution[AL_ID_MAX]; /* "": made without a run */
+    char *workspace;
+    char *source_path; /* in the output folder; unique within an execution */
+    char *title, *file_name;
+    char *kind; /* dashboard document spreadsheet image data code archive file */
+    char *mime;
+    char *sha256;   /* over its sorted "hash  path" lines */
+    char *entry;    /* the file that opens a multi-file artifact; NULL: it has one file */
+    char *rel_dir;  /* beneath the state folder */
+    char *status;   /* publishing, ready, expired (its files were removed), deleted */
+    char *manifest; /* JSON, as manifest.json; with the provenance. A list leaves it NULL */
+    int64_t bytes, n_files, created_ms, ended_ms;
+    bool partial; /* of a script that failed */
+};
+void al_artifact_fini(struct al_artifact *a);
+/* Rows of status "publishing", owned by this host, for folders that are about to be there: all or none. 0; or 1 when the
+ * execution has published already (nothing is written). QUOTA_EXCEEDED over max_bytes of all artifacts and datasets. */
+int al_store_artifact_begin(struct al_store *s, const struct al_artifact *list, size_t n, uint64_t max_bytes,
+                            struct al_err *err) AL_MUST_CHECK;
+/* All of them become ready, or none. */
+int al_store_artifact_ready(struct al_store *s, const struct al_artifact *list, size_t n, struct al_err *err) AL_MUST_CHECK;
+/* Takes rows that are still "publishing" back. */
+int al_store_artifact_abandon(struct al_store *s, const struct al_artifact *list, size_t n, struct al_err *err) AL_MUST_CHECK;
+/* Ready, expired and deleted ones; workspace NULL: any; one of another workspace is NOT_FOUND. */
+int al_store_artifact_get(struct al_store *s, const char *id, const char *workspace, struct al_artifact *ret,
+                          struct al_err *err) AL_MUST_CHECK;
+struct al_artifact_filter {
+    const char *workspace, *session, *execution, *kind; /* NULL: any */
+    bool all;           /* also expired ones; deleted ones never */
+    int limit;          /* 0: all */
+    const char *before; /* only those made before the one of this id; NULL: all */
+    int64_t created_before_ms; /* 0: any */
+};
+int al_store_artifact_each(struct al_store *s, const struct al_artifact_filter *f,
+                           bool (*fn)(void *ud, const struct al_artifact *), void *ud,
+                           struct al_err *err) AL_MUST_CHECK; /* newest first */
+/* "deleted" or "expired"; the caller removes the files. NOT_FOUND. */
+int al_store_artifact_end(struct al_store *s, const char *id, const char *status, struct al_err *err) AL_MUST_CHECK;
+int al_store_artifact_usage(struct al_store *s, const char *workspace, int64_t *ret_n, int64_t *ret_bytes,
+                            struct al_err *err) AL_MUST_CHECK;
+/* Each row that a dead host left "publishing": fn removes its folders, then the row goes. Count. */
+int al_store_artifact_recover(struct al_store *s, void (*fn)(void *ud, const struct al_artifact *), void *ud,
+                              struct al_err *err) AL_MUST_CHECK;
 
 /* --- keeping house --- */
 /* Deletes runs that ended before cutoff_ms, with calls, events and unused code. Count. */

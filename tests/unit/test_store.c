@@ -471,11 +471,11 @@ static void grants_hold_until_revoked_or_expired(void **state)
         snprintf(g.session, sizeof g.session, "%s", ses);
         OK(al_store_grant_add(s, &g, &err));
         assert_true(al_id_valid(al_str_of(g.id), "grant_"));
-        assert_int_equal(al_store_grant_valid(s, ses, cap), cases[i].valid);
-        assert_false(al_store_grant_valid(s, cases[i].in_default ? named.id : def, cap));
-        assert_false(al_store_grant_valid(s, ses, "tool"));
+        assert_int_equal(al_store_grant_valid(s, ses, cap, NULL), cases[i].valid);
+        assert_false(al_store_grant_valid(s, cases[i].in_default ? named.id : def, cap, NULL));
+        assert_false(al_store_grant_valid(s, ses, "tool", NULL));
         OK(al_store_grant_revoke(s, g.id, &err));
-        assert_false(al_store_grant_valid(s, ses, cap));
+        assert_false(al_store_grant_valid(s, ses, cap, NULL));
         assert_int_equal(al_store_grant_revoke(s, g.id, &err), -1);
         assert_int_equal(err.code, AL_NOT_FOUND);
     }

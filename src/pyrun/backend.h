@@ -1,0 +1,67 @@
+/* What a back end is to the rest of this folder: how to start the interpreter so that its walls stand. */
+#ifndef AL_PYRUN_BACKEND_H
+#define AL_PYRUN_BACKEND_H
+
+#include "pyrun/pyrun.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/guest.h"
+
+/* Where the parts of a job are for the script; absolute. */
+struct al_py_places {
+    const char *script, *input, *work, *output, *scratch; /* scratch NULL: none */
+};
+
+/* What is asked of a back end. */
+struct al_py_start {
+    struct al_pyrun *pyrun;
+    const struct al_py_run_spec *spec;
+    const struct al_py_interpreter *python; /* NULL for oci and wasm */
+    struct al_cgroup *cgroup;               /* NULL: none */
+    int report_fd;                          /* the number it will have in the first process */
+    uid_t uid; /* whom the script is to be when we are root and the back end drops (al_py_job_owner); else 0 */
+    gid_t gid;
+};
+
+/* What it answers; all in the arena. */
+struct al_py_command {
+    const char *program;   /* absolute, or NULL: our own binary (argv[0] is then its verb's argv[1]) */
+    char **argv;           /* with argv[0]; for our own binary: "alisio", "__guest", … */
+    char **envp;
+    int cwd_fd;            /* -1: none needed */
+    int fds[4];            /* descriptors that the first process gets as 4, 5, …; owned, closed by the caller; -1: none */
+    /* Run before the tree is killed, at a stop or a timeout (an engine's client is not its container). NULL: none. */
+    const char *stop_program;
+    char **stop_argv;
+};
+
+struct al_py_backend_ops {
+    enum al_py_backend id;
+    bool needs_python, drops_root; /* as root, work/ and staging/ are given to another user */
+    bool sampled;                  /* memory and disk are watched by us where no control group does */
+    enum al_py_isolation (*isolation)(struct al_pyrun *p);
+    /* Cheap checks before anything is started: programs, versions, settings. 0, or -1 with RUNTIME_UNAVAILABLE. Also
+     * fills probe->version. Called off the loop's thread. */
+    int (*check)(struct al_pyrun *p, struct al_py_probe *probe, struct al_err *err);
+    int (*command)(const struct al_py_start *start, struct al_arena *a, struct al_py_command *ret, struct al_err *err);
+    /* The program ended and no report of AL_GUEST_STARTED came: what failed, from the report (layer -1: none came), the
+     * exit status and what was said on standard error. Returns true when err says that it never started. */
+    bool (*explain)(const struct al_guest_report *report, int exit_code, struct al_str errors, struct al_err *err);
+};
+extern const struct al_py_backend_ops al_py_bwrap, al_py_landlock, al_py_oci, al_py_wasm, al_py_managed;
+const struct al_py_backend_ops *al_py_backend_ops(enum al_py_backend b);
+
+/* env.c: the environment of a script. */
+char **al_py_env(const struct al_py_start *start, const struct al_py_places *places, struct al_arena *a);
+/* The interpreter's own arguments: -E -s -B -u -X utf8 SCRIPT/main.py. NULL-terminated, after `head`. */
+char **al_py_argv(const char *const *head, const char *main_py, struct al_arena *a);
+
+/* What the files of this folder ask of the object. */
+struct al_loop *al_pyrun_loop(const struct al_pyrun *p);
+const struct al_config *al_pyrun_config(const struct al_pyrun *p);
+const char *al_pyrun_state_dir(const struct al_pyrun *p);
+const char *const *al_pyrun_avoid(const struct al_pyrun *p);
+const char *al_pyrun_python(const struct al_pyrun *p); /* --python, or NULL */
+/* A program of the computer, never one of `avoid`; looked up once. NULL: not there. Any thread. */
+const char *al_pyrun_program(struct al_pyrun *p, const char *name);
+
+#endif
