@@ -11,13 +11,18 @@ struct al_py_places {
     const char *script, *input, *work, *output, *scratch; /* scratch NULL: none */
 };
 
+/* Descriptors of the first process: 0, 1, 2; 3 is the supervisor's; the writing end of the report; then those of the
+ * command, without gaps: fds[0] is AL_PY_FIRST_FD. */
+#define AL_PY_REPORT_FD 4
+#define AL_PY_FIRST_FD 5
+
 /* What is asked of a back end. */
 struct al_py_start {
     struct al_pyrun *pyrun;
     const struct al_py_run_spec *spec;
     const struct al_py_interpreter *python; /* NULL for oci and wasm */
     struct al_cgroup *cgroup;               /* NULL: none */
-    int report_fd;                          /* the number it will have in the first process */
+    int report_fd;                          /* AL_PY_REPORT_FD, or -1: none is read */
     uid_t uid; /* whom the script is to be when we are root and the back end drops (al_py_job_owner); else 0 */
     gid_t gid;
 };
@@ -28,7 +33,8 @@ struct al_py_command {
     char **argv;           /* with argv[0]; for our own binary: "alisio", "__guest", … */
     char **envp;
     int cwd_fd;            /* -1: none needed */
-    int fds[4];            /* descriptors that the first process gets as 4, 5, …; owned, closed by the caller; -1: none */
+    int fds[4];            /* descriptors that the first process gets as AL_PY_FIRST_FD, …; owned, closed by the caller
+                              (also after a failure); -1: no more */
     /* Run before the tree is killed, at a stop or a timeout (an engine's client is not its container). NULL: none. */
     const char *stop_program;
     char **stop_argv;

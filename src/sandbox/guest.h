@@ -48,6 +48,7 @@ struct al_guest {
     bool filter;     /* the guest's table of system calls, AL_SEAL_GUEST */
     bool no_sockets; /* and: socket() is refused for every family, chmod, chown, utime, setxattr answer 0 and do nothing
                         (for the back end without namespaces) */
+    bool keep_fds;   /* the program gets every descriptor (another link of the chain follows); else 0, 1 and 2 alone */
     int report_fd;   /* where the report goes, ≥ 3 in the process that starts this; -1: nowhere. Closed before exec */
 };
 
