@@ -439,8 +439,12 @@ void al_config_value_json(const struct al_config *c, enum al_opt o, struct al_bu
     case AL_OPT_INT:
         al_jw_int(&w, v->num);
         return;
+    case AL_OPT_HUNDREDTHS:
+        al_jw_double(&w, (double)v->num / 100);
+        return;
     case AL_OPT_CHOICE:
     case AL_OPT_PATH:
+    case AL_OPT_IMAGE:
         al_jw_strz(&w, v->text);
         return;
     case AL_OPT_LIST:

@@ -93,7 +93,7 @@ int al_config_load_bytes(struct al_str user, struct al_str project, struct al_co
 void al_config_free(struct al_config *c);
 
 bool al_config_bool(const struct al_config *c, enum al_opt o);
-int64_t al_config_int(const struct al_config *c, enum al_opt o);
+int64_t al_config_int(const struct al_config *c, enum al_opt o); /* of analysis.oci.cpus: hundredths of one */
 const char *al_config_text(const struct al_config *c, enum al_opt o); /* NULL when unset */
 size_t al_config_list(const struct al_config *c, enum al_opt o, const char *const **ret);
 enum al_layer al_config_layer(const struct al_config *c, enum al_opt o);
@@ -106,6 +106,9 @@ const char *al_opt_name(enum al_opt o);      /* "forge.javascript.timeoutMs" */
 const char *al_opt_help(enum al_opt o);      /* one sentence */
 /* INVALID_INPUT naming the nearest key. */
 int al_opt_find(struct al_str name, enum al_opt *ret, struct al_err *err) AL_MUST_CHECK;
+/* Is this a container image by its digest, as analysis.oci.image must be: NAME@sha256:64 hexadecimal digits, NAME without
+ * a tag? */
+bool al_config_is_image(struct al_str s);
 /* The value as JSON. */
 void al_config_value_json(const struct al_config *c, enum al_opt o, struct al_buf *out);
 /* Notices: ignored project keys, ignored project files. */

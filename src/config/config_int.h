@@ -11,8 +11,10 @@
 enum al_opt_type {
     AL_OPT_BOOL,
     AL_OPT_INT,
+    AL_OPT_HUNDREDTHS, /* a number with at most two decimals; num, min and max count hundredths */
     AL_OPT_CHOICE,
     AL_OPT_PATH,
+    AL_OPT_IMAGE, /* a container image by its digest: NAME@sha256:… */
     AL_OPT_LIST,
 };
 
@@ -27,8 +29,8 @@ struct al_opt_def {
     const char *name, *help;
     enum al_opt_type type;
     enum al_opt_project project;
-    int64_t min, max;           /* AL_OPT_INT */
-    int64_t num;                /* default of AL_OPT_INT and AL_OPT_BOOL */
+    int64_t min, max;           /* AL_OPT_INT, AL_OPT_HUNDREDTHS */
+    int64_t num;                /* default of AL_OPT_INT, AL_OPT_HUNDREDTHS and AL_OPT_BOOL */
     const char *const *choices; /* AL_OPT_CHOICE: NULL-terminated, the first is the default */
     const char *env;            /* variable that wins over the files */
 };
@@ -51,6 +53,8 @@ void al_opt_value_fini(struct al_opt_value *v);
  */
 int al_opt_read(enum al_opt o, const struct al_json *json, const char *dir, struct al_opt_value *ret,
                 struct al_err *err) AL_MUST_CHECK;
+/* NULL, or why that is no image by digest, as it follows "must be". */
+const char *al_opt_image_fault(struct al_str s);
 /* The option of that exact name, or AL_OPT_COUNT. */
 enum al_opt al_opt_lookup(struct al_str name);
 /* Is there an option below this name ("forge.javascript")? */

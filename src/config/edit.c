@@ -171,7 +171,7 @@ static bool taken_as_json(enum al_opt_type type, const struct al_json *v)
 {
     if (!v)
         return false;
-    if (v->type == AL_JSON_NULL || type == AL_OPT_BOOL || type == AL_OPT_INT)
+    if (v->type == AL_JSON_NULL || type == AL_OPT_BOOL || type == AL_OPT_INT || type == AL_OPT_HUNDREDTHS)
         return true;
     if (type == AL_OPT_LIST)
         return v->type == AL_JSON_ARRAY;

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define MIB (INT64_C(1) << 20)
 #define GIB (INT64_C(1) << 30)
@@ -181,7 +182,7 @@ const struct al_opt_def al_opt_table[AL_OPT_COUNT] = {
                                     .choices = engine_choices},
     [AL_OPT_ANALYSIS_OCI_IMAGE] = {.name = "analysis.oci.image",
                                    .help = "The container image, pinned: name@sha256:DIGEST.",
-                                   .type = AL_OPT_PATH},
+                                   .type = AL_OPT_IMAGE},
     [AL_OPT_ANALYSIS_OCI_MEMORY_MB] = {.name = "analysis.oci.memoryMb",
                                        .help = "Memory of a container, in MiB.",
                                        .type = AL_OPT_INT,
@@ -189,11 +190,11 @@ const struct al_opt_def al_opt_table[AL_OPT_COUNT] = {
                                        .max = 65536,
                                        .num = 2048},
     [AL_OPT_ANALYSIS_OCI_CPUS] = {.name = "analysis.oci.cpus",
-                                  .help = "Processors of a container.",
-                                  .type = AL_OPT_INT,
-                                  .min = 1,
-                                  .max = 64,
-                                  .num = 2},
+                                  .help = "Processors of a container; halves and the like are fine.",
+                                  .type = AL_OPT_HUNDREDTHS,
+                                  .min = 50,
+                                  .max = 6400,
+                                  .num = 200},
     [AL_OPT_ANALYSIS_WASM_NODE] = {.name = "analysis.wasm.node",
                                    .help = "Path of the Node.js that runs Pyodide; unset: the one in PATH.",
                                    .type = AL_OPT_PATH},
@@ -316,6 +317,7 @@ const struct al_opt_def al_opt_table[AL_OPT_COUNT] = {
 #define LIST_MAX 64
 #define LIST_ITEM_MAX 255
 #define PATH_TEXT_MAX 4000
+#define IMAGE_NAME_MAX 255
 
 const char *al_opt_name(enum al_opt o)
 {
@@ -438,7 +440,8 @@ static int read_path(enum al_opt o, const struct al_json *json, const char *dir,
                      struct al_err *err)
 {
     if (!plain_text(json, PATH_TEXT_MAX))
-        return refuse(o, json, "the path of a folder", err);
+        return refuse(o, json,
+                      o == AL_OPT_ANALYSIS_WASM_NODE ? "the path of a program" : "the path of a folder", err);
     autobuf struct al_buf path = AL_BUF_INIT(2 * PATH_TEXT_MAX);
     struct al_str s = json->str;
     const char *home = getenv("HOME");
@@ -457,6 +460,86 @@ static int read_path(enum al_opt o, const struct al_json *json, const char *dir,
         return al_fail(err, AL_INVALID_INPUT, "%s is too long", al_opt_table[o].name);
     ret->text = al_buf_take(&path);
     return 0;
+}
+
+static int read_hundredths(enum al_opt o, const struct al_json *json, struct al_opt_value *ret,
+                           struct al_err *err)
+{
+    const struct al_opt_def *def = &al_opt_table[o];
+    double v;
+    if (al_json_double(json, &v) && v * 100 >= (double)def->min && v * 100 <= (double)def->max) {
+        int64_t whole = (int64_t)(v * 100 + 0.5);
+        double off = v * 100 - (double)whole;
+        if (off < 1e-9 && off > -1e-9) {
+            ret->num = whole;
+            return 0;
+        }
+    }
+    char want[96];
+    snprintf(want, sizeof want, "a number from %g to %g with at most two decimals", (double)def->min / 100,
+             (double)def->max / 100);
+    return refuse(o, json, want, err);
+}
+
+static bool is_hex(struct al_str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        if (!((s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f')))
+            return false;
+    }
+    return true;
+}
+
+/* The characters of a registry, a port and a repository. It becomes a word of a command: no option, no space.
+ */
+static bool is_image_name(struct al_str s)
+{
+    char before = '/';
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!plain && (before == '/' || !memchr("._-/:", c, 5)))
+            return false;
+        before = c;
+    }
+    return s.n > 0 && s.n <= IMAGE_NAME_MAX && before != '/';
+}
+
+#define DIGEST_MARK "@sha256:"
+
+const char *al_opt_image_fault(struct al_str s)
+{
+    size_t mark = sizeof DIGEST_MARK - 1;
+    size_t name = s.n > mark + 64 ? s.n - mark - 64 : 0;
+    if (!name || memcmp(s.p + name, DIGEST_MARK, mark) != 0 || !is_hex((struct al_str){s.p + s.n - 64, 64}))
+        return "pinned by its digest, NAME@sha256: and 64 hexadecimal digits (a tag can move)";
+    if (!is_image_name((struct al_str){s.p, name}))
+        return "NAME@sha256:DIGEST with the name of an image, such as docker.io/library/python";
+    const char *slash = memrchr(s.p, '/', name), *last = slash ? slash : s.p;
+    if (memchr(last, ':', (size_t)(s.p + name - last)))
+        return "NAME@sha256:DIGEST without a tag in the name";
+    return NULL;
+}
+
+bool al_config_is_image(struct al_str s)
+{
+    return !al_opt_image_fault(s);
+}
+
+static int read_image(enum al_opt o, const struct al_json *json, struct al_opt_value *ret, struct al_err *err)
+{
+    const char *fault =
+        json->type == AL_JSON_STRING ? al_opt_image_fault(json->str) : al_opt_image_fault(AL_STR(""));
+    if (!fault) {
+        ret->text = al_xdup(json->str.p, json->str.n);
+        return 0;
+    }
+    (void)refuse(o, json, fault, err);
+    /* In the message, since the hint is about the file. */
+    if (err)
+        snprintf(err->msg + strlen(err->msg), sizeof err->msg - strlen(err->msg),
+                 "; `alisio analysis setup --oci --image NAME` pulls an image and prints the value");
+    return -1;
 }
 
 static int read_list(enum al_opt o, const struct al_json *json, struct al_opt_value *ret, struct al_err *err)
@@ -497,6 +580,10 @@ int al_opt_read(enum al_opt o, const struct al_json *json, const char *dir, stru
         snprintf(want, sizeof want, "a whole number from %lld to %lld", (long long)def->min,
                  (long long)def->max);
         return refuse(o, json, want, err);
+    case AL_OPT_HUNDREDTHS:
+        return read_hundredths(o, json, ret, err);
+    case AL_OPT_IMAGE:
+        return read_image(o, json, ret, err);
     case AL_OPT_CHOICE:
         return read_choice(o, json, ret, err);
     case AL_OPT_PATH:
