@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* In the order in which `auto` tries them. */
 enum al_py_backend { AL_PY_BWRAP, AL_PY_LANDLOCK, AL_PY_OCI, AL_PY_WASM, AL_PY_MANAGED, AL_PY_N };
@@ -122,6 +123,8 @@ int al_py_job_new(const char *state_dir, const char *workspace, const char *sess
 /* One that is there (a rerun, a janitor). NOT_FOUND. */
 int al_py_job_open(const char *state_dir, const char *workspace, const char *session, const char *exec_id,
                    struct al_py_job *ret, struct al_err *err) AL_MUST_CHECK;
+/* Whom a script is to be when we are root and the back end drops that: a user of no one, the same for each run of a job. */
+void al_py_job_owner(const struct al_py_job *j, uid_t *ret_uid, gid_t *ret_gid);
 void al_py_job_close(struct al_py_job *j); /* lets go of it; the folder stays */
 void al_py_job_remove(struct al_py_job *j); /* the folder, too, links never followed */
 /* script/main.py and script/alisio_runtime/. */
