@@ -389,6 +389,37 @@ bool al_app_can_ask(const struct al_app *app)
     return !app->json && !app->quiet && al_fd_is_tty(STDIN_FILENO) && al_fd_is_tty(STDERR_FILENO);
 }
 
+/* The flag, else ALISIO_ISOLATION: either may only raise what the config says. */
+static int read_isolation(const struct al_app *app, enum al_py_policy *ret, struct al_err *err)
+{
+    const char *flag = app->args.value[AL_FLAG_ISOLATION], *env = getenv("ALISIO_ISOLATION");
+    const char *word = flag ? flag : env && *env ? env : "preferred";
+    if (strcmp(word, "strict") == 0)
+        *ret = AL_PY_STRICT;
+    else if (strcmp(word, "required") == 0)
+        *ret = AL_PY_REQUIRED;
+    else if (strcmp(word, "preferred") == 0)
+        *ret = AL_PY_PREFERRED;
+    else
+        return al_fail(err, AL_INVALID_INPUT, "%s is required or strict, not %.40s",
+                       flag ? "--isolation" : "ALISIO_ISOLATION", word);
+    return 0;
+}
+
+/* Without a value: where something isolates Python. */
+static int read_allow_analysis(const struct al_app *app, struct al_policy *policy, struct al_err *err)
+{
+    const char *value = app->args.value[AL_FLAG_ALLOW_ANALYSIS];
+    if (!value)
+        return 0;
+    if (*value && strcmp(value, "unsandboxed") != 0)
+        return al_fail(err, AL_INVALID_INPUT, "--allow-analysis takes =unsandboxed or nothing, not %.40s",
+                       value);
+    policy->allow_analysis = true;
+    policy->allow_analysis_unsandboxed = *value != 0;
+    return 0;
+}
+
 int al_app_core(struct al_app *app, const char *source, struct al_err *err)
 {
     bool mcp = strcmp(source, "mcp") == 0;
@@ -411,7 +442,10 @@ int al_app_core(struct al_app *app, const char *source, struct al_err *err)
         .source = source,
         .config_err = app->config_err.code != AL_OK ? &app->config_err : NULL,
         .can_ask = !mcp && al_app_can_ask(app),
+        .python = args->value[AL_FLAG_PYTHON],
     };
+    if (read_isolation(app, &o.isolation, err) < 0 || read_allow_analysis(app, &o.policy, err) < 0)
+        return -1;
     if (al_app_servers(app, err) < 0 || al_core_new(&o, &app->core, err) < 0)
         return -1;
     al_tools_register(app->core);
@@ -420,6 +454,16 @@ int al_app_core(struct al_app *app, const char *source, struct al_err *err)
 }
 
 /* --- reading --- */
+
+void al_app_put_path(const struct al_app *app, struct al_jw *w, const char *key, const char *word)
+{
+    autobuf struct al_buf path = AL_BUF_INIT(2 * PATH_MAX);
+    bool plain = word[0] == '/' || al_str_starts(al_str_of(word), "scratch:");
+    if (!plain)
+        al_buf_addf(&path, "%s/", app->workspace);
+    al_buf_adds(&path, word);
+    al_jw_kstr(w, key, al_buf_str(&path));
+}
 
 static int read_failed(const char *shown, int eno, size_t max, struct al_err *err)
 {

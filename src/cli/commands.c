@@ -18,6 +18,8 @@
 const struct al_group al_group_table[] = {
     {"tool", "the tools that scripts and clients call"},
     {"data", "tables in files: inspect them, query them with SQL"},
+    {"artifacts", "what scripts published: list, look, copy, run again"},
+    {"analysis", "where Python scripts run, and what they need"},
     {"runs", "the journal of runs"},
     {"sessions", "sessions of the workspace"},
     {"mcp", "be an MCP server; the MCP servers behind it"},
@@ -48,6 +50,81 @@ const struct al_command al_command_table[] = {
      .max_args = 1,
      .arg = AL_ARG_FILE,
      .run = al_cmd_js},
+
+    {.name = "py",
+     .usage =
+         "[FILE | -e CODE | -] [--in [NAME=]FILE|ds_ID|art_ID]... [--out DIR] [--title T] [--timeout MS] "
+         "[--extras E] [--publish-on-error]",
+     .summary = "run a Python script within walls, and publish what it leaves",
+     .about = "The script finds its inputs in $ALISIO_INPUT_DIR and leaves files in $ALISIO_OUTPUT_DIR, "
+              "which are\n"
+              "published as artifacts when it ends without an error. It runs in the first of bubblewrap, "
+              "Landlock, a\n"
+              "container, WebAssembly that is ready, else with your own Python and your rights; the last "
+              "line says which.\n"
+              "`alisio analysis status` shows what is ready here.",
+     .flags = FLAGS(AL_FLAG_EVAL, AL_FLAG_IN, AL_FLAG_OUT, AL_FLAG_TITLE, AL_FLAG_TIMEOUT, AL_FLAG_EXTRAS,
+                    AL_FLAG_PUBLISH_ON_ERROR),
+     .examples = EXAMPLES(
+         {"alisio py -e 'print(1 + 1)'", "a line"},
+         {"alisio py report.py --in sales.csv --in last=sales-2025.csv", "with files"},
+         {"alisio py report.py --in sales.csv --out reports", "and the results in a folder of yours"},
+         {"echo 'print(\"hello\")' | alisio py -", "from standard input"}),
+     .max_args = 1,
+     .arg = AL_ARG_FILE,
+     .run = al_cmd_py},
+
+    {.name = "artifacts list",
+     .usage = "[--kind K] [--limit N]",
+     .summary = "list the workspace's artifacts",
+     .flags = FLAGS(AL_FLAG_KIND, AL_FLAG_LIMIT),
+     .examples = EXAMPLES({"alisio artifacts list", "newest first"},
+                          {"alisio artifacts list --kind dashboard", "of one kind"}),
+     .run = al_cmd_artifacts_list},
+    {.name = "artifacts show",
+     .usage = "ID|last",
+     .summary = "show an artifact: its files, where they are, how it was made",
+     .examples = EXAMPLES({"alisio artifacts show last", "the newest"}),
+     .min_args = 1,
+     .max_args = 1,
+     .run = al_cmd_artifacts_show},
+    {.name = "artifacts export",
+     .usage = "ID|last DIR [--overwrite]",
+     .summary = "copy an artifact's files into a folder",
+     .flags = FLAGS(AL_FLAG_OVERWRITE),
+     .examples = EXAMPLES({"alisio artifacts export last reports", "the newest"}),
+     .min_args = 2,
+     .max_args = 2,
+     .arg = AL_ARG_DIR,
+     .run = al_cmd_artifacts_export},
+    {.name = "artifacts rerun",
+     .usage = "ID|last [--in NAME=FILE]... [--out DIR]",
+     .summary = "run the script of an artifact again, also on another file",
+     .about = "The script and its inputs are those of then, checked by their hashes. --in gives another file "
+              "in the\n"
+              "place of the input of that name; without NAME it takes the place of the one that has the "
+              "file's name.",
+     .flags = FLAGS(AL_FLAG_IN, AL_FLAG_OUT),
+     .examples =
+         EXAMPLES({"alisio artifacts rerun last", "the same once more"},
+                  {"alisio artifacts rerun last --in sales.csv=sales-october.csv", "on this month's file"}),
+     .min_args = 1,
+     .max_args = 1,
+     .run = al_cmd_artifacts_rerun},
+    {.name = "artifacts rm",
+     .usage = "ID…",
+     .summary = "delete artifacts",
+     .examples = EXAMPLES({"alisio artifacts rm last", "the newest"}),
+     .min_args = 1,
+     .max_args = 8,
+     .run = al_cmd_artifacts_rm},
+
+    {.name = "analysis status",
+     .usage = "",
+     .summary = "show where Python scripts would run: each back end, its walls, what is missing",
+     .examples = EXAMPLES({"alisio analysis status", "as a table"},
+                          {"alisio analysis status --isolation strict", "what would run under that policy"}),
+     .run = al_cmd_analysis_status},
 
     {.name = "tool list",
      .usage = "[--mcp-config FILE]",
@@ -110,8 +187,9 @@ const struct al_command al_command_table[] = {
               "otherwise; the other formats have all rows, as they come. The flags of `data inspect` say how "
               "the file is "
               "read.",
-     .flags = FLAGS(AL_FLAG_FORMAT, AL_FLAG_EXACT, AL_FLAG_MAX_ROWS, AL_FLAG_PARAM, AL_FLAG_TIMEOUT, AL_FLAG_SHEET,
-                    AL_FLAG_DELIMITER, AL_FLAG_HEADER, AL_FLAG_ENCODING, AL_FLAG_SKIP_ROWS, AL_FLAG_DECIMAL),
+     .flags =
+         FLAGS(AL_FLAG_FORMAT, AL_FLAG_EXACT, AL_FLAG_MAX_ROWS, AL_FLAG_PARAM, AL_FLAG_TIMEOUT, AL_FLAG_SHEET,
+               AL_FLAG_DELIMITER, AL_FLAG_HEADER, AL_FLAG_ENCODING, AL_FLAG_SKIP_ROWS, AL_FLAG_DECIMAL),
      .examples = EXAMPLES(
          {"alisio data query sales.csv 'SELECT region, sum(amount) FROM data GROUP BY region'", "a table"},
          {"alisio data query sales.csv 'SELECT * FROM data WHERE amount > :min' --param min=100",

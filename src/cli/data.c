@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,18 +29,6 @@ int al_data_ready(struct al_app *app, struct al_err *err)
 }
 
 /* --- the call --- */
-
-/* data_inspect resolves paths in the workspace, which has none where it is refused (the home folder): a
- * person's own path works there, too. */
-static void put_path(struct al_app *app, struct al_jw *w, const char *word)
-{
-    autobuf struct al_buf path = AL_BUF_INIT(2 * PATH_MAX);
-    bool plain = word[0] == '/' || al_str_starts(al_str_of(word), "scratch:");
-    if (!plain)
-        al_buf_addf(&path, "%s/", app->workspace);
-    al_buf_adds(&path, word);
-    al_jw_kstr(w, "path", al_buf_str(&path));
-}
 
 static bool forces(const struct al_args *args)
 {
@@ -101,7 +88,7 @@ int al_data_inspect_word(struct al_app *app, const char *word, int sample_rows, 
     if (al_id_valid(al_str_of(word), "ds"))
         al_jw_kstrz(&w, "datasetId", word);
     else
-        put_path(app, &w, word);
+        al_app_put_path(app, &w, "path", word);
     if (al_args_has(&app->args, AL_FLAG_SHEET))
         al_jw_kstrz(&w, "sheet", app->args.value[AL_FLAG_SHEET]);
     al_jw_kint(&w, "sampleRows", sample_rows);

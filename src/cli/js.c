@@ -1,5 +1,6 @@
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/script.h"
 
 #include "base/text.h"
 #include "core/jsrun.h"
@@ -7,35 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* 200,000 characters, each of four bytes at most. */
-#define MAX_CODE_BYTES (800u * 1000u)
 #define MAX_INPUT_BYTES (16u << 20)
-
-static int read_code(struct al_app *app, struct al_buf *out, struct al_err *err)
-{
-    const struct al_args *args = &app->args;
-    const char *code = args->value[AL_FLAG_EVAL];
-    if (code && args->n_pos) {
-        al_fail(err, AL_INVALID_INPUT, "there are two scripts: -e CODE and %.200s", args->pos[0]);
-        return al_hint(err, "give one of them");
-    }
-    if (!code && !args->n_pos) {
-        al_fail(err, AL_INVALID_INPUT, "there is no script to run");
-        return al_hint(err,
-                       "give a FILE, -e CODE, or - for standard input; `alisio js --help` shows examples");
-    }
-    if (code) {
-        al_buf_init(out, MAX_CODE_BYTES);
-        al_buf_adds(out, code);
-        if (al_buf_failed(out))
-            return al_fail(err, AL_INVALID_INPUT, "the script is longer than 200,000 characters");
-    } else if (al_app_read_text(args->pos[0], MAX_CODE_BYTES, out, err) < 0) {
-        return -1;
-    }
-    if (!al_utf8_valid(al_buf_str(out)))
-        return al_fail(err, AL_INVALID_INPUT, "the script is not UTF-8 text");
-    return 0;
-}
 
 static int add_input(struct al_app *app, struct al_jw *w, struct al_err *err)
 {
@@ -53,28 +26,16 @@ static int add_input(struct al_app *app, struct al_jw *w, struct al_err *err)
     return 0;
 }
 
-/* Lists of runs are read by people: a script's file names it. */
-static void add_file_title(struct al_jw *w, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    struct al_str name = al_str_of(slash ? slash + 1 : path);
-    if (name.n && al_utf8_valid(name))
-        al_jw_kstr(w, "title", al_utf8_head(name, 200));
-}
-
 static int build_args(struct al_app *app, struct al_buf *out, struct al_err *err)
 {
-    autobuf struct al_buf code = AL_BUF_INIT(MAX_CODE_BYTES);
+    autobuf struct al_buf code = AL_BUF_INIT(AL_SCRIPT_MAX_BYTES);
     struct al_jw w;
-    if (read_code(app, &code, err) < 0)
+    if (al_script_read(app, &code, err) < 0)
         return -1;
     al_jw_init(&w, out);
     al_jw_obj(&w);
     al_jw_kstr(&w, "code", al_buf_str(&code));
-    if (al_args_has(&app->args, AL_FLAG_TITLE))
-        al_jw_kstrz(&w, "title", app->args.value[AL_FLAG_TITLE]);
-    else if (app->args.n_pos && strcmp(app->args.pos[0], "-") != 0)
-        add_file_title(&w, app->args.pos[0]);
+    al_script_put_title(app, &w);
     if (al_args_has(&app->args, AL_FLAG_TIMEOUT))
         al_jw_kint(&w, "timeoutMs", app->args.number[AL_FLAG_TIMEOUT]);
     if (add_input(app, &w, err) < 0)
