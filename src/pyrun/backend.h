@@ -16,10 +16,6 @@ struct al_py_places {
 #define AL_PY_REPORT_FD 4
 #define AL_PY_FIRST_FD 5
 
-/* The descriptors of the first process besides 0 to 3: what the back end adds is 4 to 7 (unused ones are /dev/null there),
- * then the report and our own binary. */
-enum { AL_PY_FIRST_FD = 4, AL_PY_REPORT_FD = 8, AL_PY_SELF_FD = 9 };
-
 /* What is asked of a back end. */
 struct al_py_start {
     struct al_pyrun *pyrun;
