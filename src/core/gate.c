@@ -47,9 +47,34 @@ static const char *const flags[] = {
     [AL_EFFECT_EXTERNAL] = "--allow-external",
 };
 
-static bool flag_given(const struct al_policy *policy, enum al_effect effect)
+static bool is_analysis(const struct al_gate_query *q)
 {
-    switch (effect) {
+    return q->capability && strcmp(q->capability, AL_CAP_ANALYSIS_RUN) == 0;
+}
+
+bool al_gate_is_weak(enum al_py_isolation isolation)
+{
+    return isolation >= AL_PY_RESTRICTED_PROCESS;
+}
+
+static bool is_known_weak(const struct al_gate_query *q)
+{
+    return q->isolation_known && al_gate_is_weak(q->isolation);
+}
+
+/* --allow-process covers Python, too; --allow-analysis covers nothing else. */
+static bool analysis_flag_given(const struct al_policy *policy, const struct al_gate_query *q)
+{
+    if (policy->allow_process)
+        return true;
+    return policy->allow_analysis && (policy->allow_analysis_unsandboxed || !is_known_weak(q));
+}
+
+static bool flag_given(const struct al_policy *policy, const struct al_gate_query *q)
+{
+    if (is_analysis(q))
+        return analysis_flag_given(policy, q);
+    switch (q->effect) {
     case AL_EFFECT_WRITE:
         return policy->allow_write;
     case AL_EFFECT_PROCESS:
@@ -72,17 +97,46 @@ static int fail_read_only(const struct al_gate_query *q, const char *tool_name, 
     return al_hint(err, "drop --read-only");
 }
 
-static int fail_approval(const struct al_gate_query *q, const char *tool_name, struct al_err *err)
+static int hint_flag(const struct al_gate_query *q, const char *tool_name, const char *flag,
+                     struct al_err *err)
 {
-    const char *flag = flags[q->effect];
     const char *scratch = q->takes_scratch ? "; `scratch:` paths need no approval" : "";
-    al_fail(err, AL_APPROVAL_REQUIRED, "%s has the effect \"%s\", which was not approved", tool_name,
-            al_effect_name(q->effect));
     const char *uses = q->can_ask && q->origin == AL_ORIGIN_SCRIPT ? "name it in `uses`, or " : "";
     if (q->origin == AL_ORIGIN_SCRIPT && !q->over_mcp)
         return al_hint(err, "call %s directly, or start alisio with %s%s", tool_name, flag, scratch);
     return al_hint(err, "%sput %s into alisio's arguments in the client's configuration (`alisio mcp %s`)%s",
                    uses, flag, flag, scratch);
+}
+
+static int fail_approval(const struct al_gate_query *q, const char *tool_name, struct al_err *err)
+{
+    al_fail(err, AL_APPROVAL_REQUIRED, "%s has the effect \"%s\", which was not approved", tool_name,
+            al_effect_name(q->effect));
+    return hint_flag(q, tool_name, flags[q->effect], err);
+}
+
+/* A wall is weaker than what was permitted: it is asked about again, and where nobody can be asked that is a
+ * no. */
+static int fail_weaker(const struct al_gate_query *q, const char *tool_name, struct al_err *err)
+{
+    bool asks = q->origin == AL_ORIGIN_SCRIPT ? q->can_ask : q->can_ask_now;
+    bool weak = al_gate_is_weak(q->isolation);
+    al_fail(err, asks ? AL_APPROVAL_REQUIRED : AL_PERMISSION_DENIED,
+            "%s would run with the isolation \"%s\" here, and what was permitted is for a stronger one",
+            tool_name, al_py_isolation_name(q->isolation));
+    return hint_flag(q, tool_name, weak ? "--allow-analysis=unsandboxed" : "--allow-analysis", err);
+}
+
+static int fail_analysis(const struct al_policy *policy, const struct al_gate_query *q, const char *tool_name,
+                         struct al_err *err)
+{
+    bool granted = q->granted_stronger && q->origin == AL_ORIGIN_MCP;
+    if (q->isolation_known && (policy->allow_analysis || granted))
+        return fail_weaker(q, tool_name, err);
+    bool weak = is_known_weak(q);
+    al_fail(err, AL_APPROVAL_REQUIRED, "%s runs a program (the capability \"%s\"), which was not approved%s",
+            tool_name, AL_CAP_ANALYSIS_RUN, weak ? "; no sandbox would hold it here" : "");
+    return hint_flag(q, tool_name, weak ? "--allow-analysis=unsandboxed" : "--allow-analysis", err);
 }
 
 /* Whether a shell takes it as one word as it stands. */
@@ -187,6 +241,7 @@ struct al_gate_query al_gate_query_of(const struct al_tool *tool, enum al_origin
         .gate = tool->gate,
         .server = tool->server,
         .server_tool = tool->server_tool,
+        .capability = tool->capability,
     };
 }
 
@@ -201,9 +256,28 @@ int al_gate_decide(const struct al_policy *policy, const struct al_gate_query *q
     if (q->gate != AL_GATE_EFFECT)
         return decide_by_server(q, tool_name, err);
     unsigned have = TYPED;
-    have |= flag_given(policy, q->effect) ? FLAG : 0;
+    have |= flag_given(policy, q) ? FLAG : 0;
     have |= q->scratch_only ? SCRATCH : 0;
     have |= q->granted ? GRANT : 0;
     have |= q->preapproved ? PREAPPROVED : 0;
-    return cell & have ? 0 : fail_approval(q, tool_name, err);
+    if (cell & have)
+        return 0;
+    return is_analysis(q) ? fail_analysis(policy, q, tool_name, err) : fail_approval(q, tool_name, err);
+}
+
+bool al_gate_needs_isolation(const struct al_policy *policy, const struct al_gate_query *q)
+{
+    bool open = policy->allow_process || (policy->allow_analysis && policy->allow_analysis_unsandboxed);
+    if (!is_analysis(q) || policy->read_only || open || q->origin == AL_ORIGIN_CLI)
+        return false;
+    return !(q->origin == AL_ORIGIN_SCRIPT && q->preapproved);
+}
+
+enum al_py_isolation al_gate_covered(const struct al_policy *policy, const struct al_gate_query *q)
+{
+    if (!is_analysis(q) || !al_gate_needs_isolation(policy, q))
+        return AL_PY_NONE;
+    if (policy->allow_analysis && !is_known_weak(q))
+        return AL_PY_CONTAINER;
+    return q->isolation_known ? q->isolation : AL_PY_OS_SANDBOX;
 }

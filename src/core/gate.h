@@ -7,12 +7,19 @@
 
 #include "base/err.h"
 #include "core/tool.h"
+#include "pyrun/pyrun.h"
+
+/* The capability of Python scripts: flags and grants are about it, and about the wall that the script runs behind. */
+#define AL_CAP_ANALYSIS_RUN "analysis.run"
+/* Installing packages for them: asked about each time (al_call_ask_install), never by this gate. */
+#define AL_CAP_ANALYSIS_INSTALL "analysis.install"
 
 /* What the person allowed when they started this process. */
 struct al_policy {
     bool read_only; /* beats every other flag */
     bool allow_write, allow_process, allow_external, allow_mcp;
-    bool allow_analysis, allow_analysis_unsandboxed;
+    bool allow_analysis;             /* Python scripts, where a wall holds them … */
+    bool allow_analysis_unsandboxed; /* … and with allow_analysis also where none does */
 };
 
 struct al_gate_query {
@@ -26,6 +33,13 @@ struct al_gate_query {
     const char *server, *server_tool; /* of it, for the hint that names the command: `alisio mcp allow S 'tool'` */
     bool can_ask; /* a run can be approved with `uses`: the hint says so */
     bool over_mcp; /* the host serves a client, where a script's nested call cannot be typed instead */
+
+    /* Of a tool with a capability: */
+    const char *capability;  /* NULL: its effect decides alone */
+    bool isolation_known;    /* else a decision that depends on it is the one for a strong wall */
+    enum al_py_isolation isolation; /* what would hold if it ran now */
+    bool granted_stronger;   /* a stored grant is there, for a stronger wall than this one */
+    bool can_ask_now;        /* the person can be asked about this very call */
 };
 
 /* Of a tool, as far as the tool itself says it; the rest is the caller's to fill in. */
@@ -33,5 +47,12 @@ struct al_gate_query al_gate_query_of(const struct al_tool *tool, enum al_origin
 /* 0 allowed; else APPROVAL_REQUIRED or PERMISSION_DENIED with a hint that names exactly what works here. */
 int al_gate_decide(const struct al_policy *policy, const struct al_gate_query *q, const char *tool_name,
                    struct al_err *err) AL_MUST_CHECK;
+
+/* Whether more than --allow-analysis is needed: it covers a script only where a wall holds it. */
+bool al_gate_is_weak(enum al_py_isolation isolation);
+/* Whether what holds a script has to be known before it can be decided, or a person be asked. */
+bool al_gate_needs_isolation(const struct al_policy *policy, const struct al_gate_query *q);
+/* Of a call that was allowed: the weakest isolation behind which it may run. */
+enum al_py_isolation al_gate_covered(const struct al_policy *policy, const struct al_gate_query *q);
 
 #endif

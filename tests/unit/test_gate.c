@@ -211,6 +211,177 @@ static void a_hint_can_be_pasted_whatever_a_tool_is_called(void **state)
     assert_non_null(strstr(err.hint, "alisio mcp allow SERVER 'PATTERN'"));
 }
 
+/* --- Python scripts: the capability analysis.run --- */
+
+enum {
+    N_ISOLATIONS = AL_PY_NONE + 1
+};
+
+static bool is_weak(const struct al_gate_query *q)
+{
+    return q->isolation == AL_PY_NONE || q->isolation == AL_PY_RESTRICTED_PROCESS;
+}
+
+static enum al_code expected_of_python(const struct al_policy *p, const struct al_gate_query *q)
+{
+    bool someone_answers = q->origin == AL_ORIGIN_SCRIPT ? q->can_ask : q->can_ask_now;
+    if (p->read_only)
+        return AL_PERMISSION_DENIED;
+    if (q->origin == AL_ORIGIN_CLI || p->allow_process)
+        return AL_OK;
+    if (p->allow_analysis && (p->allow_analysis_unsandboxed || !q->isolation_known || !is_weak(q)))
+        return AL_OK;
+    if (q->origin == AL_ORIGIN_MCP ? q->granted : q->preapproved)
+        return AL_OK;
+    bool permitted_for_more = p->allow_analysis || (q->origin == AL_ORIGIN_MCP && q->granted_stronger);
+    if (q->isolation_known && permitted_for_more && !someone_answers)
+        return AL_PERMISSION_DENIED;
+    return AL_APPROVAL_REQUIRED;
+}
+
+static void check_python_hint(const struct al_policy *p, const struct al_gate_query *q,
+                              const struct al_err *err)
+{
+    if (p->read_only) {
+        assert_non_null(strstr(err->hint, "drop --read-only"));
+        assert_null(strstr(err->hint, "--allow"));
+        return;
+    }
+    bool weak = q->isolation_known && is_weak(q);
+    assert_non_null(strstr(err->hint, "--allow-analysis"));
+    assert_int_equal(strstr(err->hint, "--allow-analysis=unsandboxed") != NULL, weak);
+    assert_null(strstr(err->hint, "--allow-process"));
+    assert_int_equal(strstr(err->hint, "`uses`") != NULL,
+                     q->can_ask && q->over_mcp && q->origin == AL_ORIGIN_SCRIPT);
+    if (q->origin == AL_ORIGIN_SCRIPT && !q->over_mcp)
+        assert_non_null(strstr(err->hint, "call python_run directly, or start alisio with --allow-analysis"));
+}
+
+/* What was decided may run behind the wall that it was decided for, never behind one that is not covered. */
+static void check_covered(const struct al_policy *p, const struct al_gate_query *q)
+{
+    enum al_py_isolation weakest = al_gate_covered(p, q);
+    if (q->isolation_known)
+        assert_true(al_py_isolation_covers(weakest, q->isolation));
+    bool unlimited = p->allow_process || (p->allow_analysis && p->allow_analysis_unsandboxed) ||
+                     q->origin == AL_ORIGIN_CLI || (q->origin == AL_ORIGIN_SCRIPT && q->preapproved);
+    if (unlimited)
+        assert_int_equal(weakest, AL_PY_NONE);
+    else if (!q->isolation_known || !is_weak(q))
+        assert_true(weakest <= AL_PY_CONTAINER);
+    else
+        assert_int_equal(weakest, q->isolation);
+}
+
+static void check_python_cell(const struct al_policy *p, const struct al_gate_query *q)
+{
+    struct al_err err = {.code = AL_OK};
+    enum al_code want = expected_of_python(p, q);
+    int r = al_gate_decide(p, q, "python_run", &err);
+    if (r != (want == AL_OK ? 0 : -1) || err.code != want)
+        fail_msg("origin %d, read_only %d, process %d, analysis %d, unsandboxed %d, isolation %s (known %d), "
+                 "granted %d, "
+                 "for more %d, preapproved %d: %s instead of %s",
+                 q->origin, p->read_only, p->allow_process, p->allow_analysis, p->allow_analysis_unsandboxed,
+                 al_py_isolation_name(q->isolation), q->isolation_known, q->granted, q->granted_stronger,
+                 q->preapproved, al_code_name(err.code), al_code_name(want));
+    if (r < 0)
+        check_python_hint(p, q, &err);
+    else
+        check_covered(p, q);
+    /* Nothing needs to be found out about the wall where that changes nothing. */
+    if (!al_gate_needs_isolation(p, q)) {
+        struct al_gate_query other = *q;
+        for (int i = 0; i < N_ISOLATIONS; i++) {
+            other.isolation_known = true;
+            other.isolation = (enum al_py_isolation)i;
+            assert_int_equal(al_gate_decide(p, &other, "python_run", NULL), r);
+        }
+    }
+}
+
+static void every_cell_of_a_python_script_decides_as_the_rules_say(void **state)
+{
+    (void)state;
+    unsigned cells = 0;
+    for (int origin = AL_ORIGIN_CLI; origin <= AL_ORIGIN_SCRIPT; origin++)
+        for (int isolation = 0; isolation < N_ISOLATIONS; isolation++)
+            for (unsigned bits = 0; bits < 4096; bits++) {
+                struct al_policy p = {.read_only = bits & 1,
+                                      .allow_process = bits & 2,
+                                      .allow_analysis = bits & 4,
+                                      .allow_analysis_unsandboxed = bits & 8,
+                                      .allow_write = bits & 16,
+                                      .allow_external = bits & 16,
+                                      .allow_mcp = bits & 16};
+                struct al_gate_query q = {.effect = AL_EFFECT_PROCESS,
+                                          .capability = AL_CAP_ANALYSIS_RUN,
+                                          .origin = (enum al_origin)origin,
+                                          .isolation = (enum al_py_isolation)isolation,
+                                          .isolation_known = bits & 32,
+                                          .granted = bits & 64,
+                                          .granted_stronger = bits & 128,
+                                          .preapproved = bits & 256,
+                                          .can_ask = bits & 512,
+                                          .can_ask_now = bits & 1024,
+                                          .over_mcp = bits & 2048};
+                check_python_cell(&p, &q);
+                cells++;
+            }
+    assert_int_equal(cells, 3 * N_ISOLATIONS * 4096);
+}
+
+static void a_permission_for_python_opens_no_other_program(void **state)
+{
+    (void)state;
+    const struct al_policy p = {.allow_analysis = true, .allow_analysis_unsandboxed = true};
+    for (int origin = AL_ORIGIN_MCP; origin <= AL_ORIGIN_SCRIPT; origin++)
+        for (int effect = AL_EFFECT_WRITE; effect <= AL_EFFECT_EXTERNAL; effect++)
+            for (int known = 0; known < 2; known++) {
+                struct al_gate_query q = {.effect = (enum al_effect)effect,
+                                          .origin = (enum al_origin)origin,
+                                          .isolation = AL_PY_OS_SANDBOX,
+                                          .isolation_known = known,
+                                          .granted_stronger = true};
+                struct al_err err;
+                assert_int_equal(al_gate_decide(&p, &q, "shell", &err), -1);
+                assert_int_equal(err.code, AL_APPROVAL_REQUIRED);
+                assert_null(strstr(err.hint, "analysis"));
+                assert_false(al_gate_needs_isolation(&p, &q));
+                q.capability = AL_CAP_ANALYSIS_INSTALL; /* no flag is about it */
+                assert_int_equal(al_gate_decide(&p, &q, "shell", &err), -1);
+            }
+}
+
+static void a_permission_for_a_strong_wall_does_not_cover_a_weak_one(void **state)
+{
+    (void)state;
+    struct al_policy p = {.allow_analysis = true};
+    struct al_gate_query q = {.effect = AL_EFFECT_PROCESS,
+                              .capability = AL_CAP_ANALYSIS_RUN,
+                              .origin = AL_ORIGIN_MCP,
+                              .isolation_known = true,
+                              .isolation = AL_PY_NONE,
+                              .over_mcp = true};
+    struct al_err err;
+    assert_int_equal(al_gate_decide(&p, &q, "python_run", &err), -1);
+    assert_int_equal(err.code, AL_PERMISSION_DENIED);
+    assert_string_equal(
+        err.msg, "python_run would run with the isolation \"none\" here, and what was permitted is for "
+                 "a stronger one");
+    assert_non_null(strstr(err.hint, "`alisio mcp --allow-analysis=unsandboxed`"));
+    q.can_ask_now = true; /* then a person is asked again */
+    assert_int_equal(al_gate_decide(&p, &q, "python_run", &err), -1);
+    assert_int_equal(err.code, AL_APPROVAL_REQUIRED);
+    q.can_ask_now = false;
+    p = (struct al_policy){0};
+    q.granted_stronger = true;
+    q.isolation = AL_PY_CONTAINER; /* granted for bubblewrap, say: the plain flag would help */
+    assert_int_equal(al_gate_decide(&p, &q, "python_run", &err), -1);
+    assert_int_equal(err.code, AL_PERMISSION_DENIED);
+    assert_non_null(strstr(err.hint, "`alisio mcp --allow-analysis`"));
+}
+
 static void effects_have_their_names(void **state)
 {
     (void)state;
@@ -228,6 +399,9 @@ int main(void)
         cmocka_unit_test(other_permissions_open_nothing),
         cmocka_unit_test(every_cell_of_a_servers_tool_decides_as_the_rules_say),
         cmocka_unit_test(a_hint_can_be_pasted_whatever_a_tool_is_called),
+        cmocka_unit_test(every_cell_of_a_python_script_decides_as_the_rules_say),
+        cmocka_unit_test(a_permission_for_python_opens_no_other_program),
+        cmocka_unit_test(a_permission_for_a_strong_wall_does_not_cover_a_weak_one),
         cmocka_unit_test(effects_have_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
