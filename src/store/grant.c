@@ -52,22 +52,45 @@ int al_store_grant_add(struct al_store *s, struct al_grant *g, struct al_err *er
     return al_store_write(s, q, err);
 }
 
-bool al_store_grant_valid(struct al_store *s, const char *session, const char *capability, const char *isolation)
+/* How strong what holds a script is; 0: a word that nobody knows, which nothing covers and which covers
+ * nothing. */
+static int strength(struct al_str isolation)
+{
+    static const char *const weak_to_strong[] = {"none", "restricted-process", "container", "os-filter",
+                                                 "os-sandbox"};
+    for (int i = 0; i < (int)(sizeof weak_to_strong / sizeof *weak_to_strong); i++) {
+        if (al_str_is(isolation, weak_to_strong[i]))
+            return i + 1;
+    }
+    return 0;
+}
+
+static bool covers(struct al_stmt *q, const char *isolation)
+{
+    if (!isolation || al_col_is_null(q, 0))
+        return true;
+    int given = strength(al_col_text(q, 0));
+    return given > 0 && strength(al_str_of(isolation)) >= given;
+}
+
+bool al_store_grant_valid(struct al_store *s, const char *session, const char *capability,
+                          const char *isolation)
 {
     struct al_stmt *q;
-    (void)isolation; /* of the isolation that a grant names */
     /* A clock that was set back must not bring a grant to life before it was given. */
     if (al_db_prepare(s->db,
-                      "SELECT 1 FROM grants WHERE session=?1 AND capability=?2 AND revoked_ms=0 "
-                      "AND (expires_ms=0 OR (expires_ms>?3 AND created_ms<=?3)) LIMIT 1",
+                      "SELECT isolation FROM grants WHERE session=?1 AND capability=?2 AND revoked_ms=0 "
+                      "AND (expires_ms=0 OR (expires_ms>?3 AND created_ms<=?3))",
                       &q, NULL) < 0)
         return false;
     al_bind_textz(q, 1, session);
     al_bind_textz(q, 2, capability);
     al_bind_int(q, 3, al_wall_ms());
-    int r = al_step(q, NULL);
+    bool valid = false;
+    while (!valid && al_step(q, NULL) == 1)
+        valid = covers(q, isolation);
     al_stmt_reset(q);
-    return r == 1;
+    return valid;
 }
 
 int al_store_grant_each(struct al_store *s, const char *session,

@@ -1,4 +1,5 @@
 /* Keeping house: what is deleted, and never what is live. */
+#include "store/artifact_int.h"
 #include "store/dataset_int.h"
 #include "store/store_int.h"
 
@@ -101,6 +102,7 @@ static int purge_workspace_in_tx(struct al_store *s, const char *workspace, stru
 {
     static const char *const sqls[] = {
         "DELETE FROM decisions WHERE session IN (SELECT id FROM sessions WHERE workspace=?1)",
+        "DELETE FROM artifacts WHERE workspace=?1",
         "DELETE FROM sessions WHERE workspace=?1",
         "DELETE FROM trust WHERE dir=?1",
     };
@@ -124,7 +126,9 @@ int al_store_purge_workspace(struct al_store *s, const char *workspace, struct a
     if (al_store_recover(s, err) < 0 || al_db_begin(s->db, false, err) < 0)
         return -1;
     int n = al_store_finish(s, purge_workspace_in_tx(s, workspace, err), err);
-    if (n >= 0)
+    if (n >= 0) {
         al_dataset_files_remove(s, workspace, NULL);
+        al_artifact_files_remove(s, workspace);
+    }
     return n;
 }

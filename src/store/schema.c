@@ -94,6 +94,21 @@ const char *const al_store_migrations[] = {
     "CREATE INDEX datasets_source ON datasets(session, source_ino);"
     "CREATE INDEX datasets_workspace ON datasets(workspace, seq);"
     "CREATE INDEX datasets_used ON datasets(used_ms);",
+
+    /* Without a reference: artifacts outlive their session and its runs. The manifest, which may be long, is
+       last: a list does not read past it. */
+    "CREATE TABLE artifacts("
+    "  seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, workspace TEXT NOT NULL,"
+    "  host_id TEXT NOT NULL, execution TEXT, source_path TEXT NOT NULL, title TEXT NOT NULL,"
+    "  file_name TEXT NOT NULL, kind TEXT NOT NULL, mime TEXT NOT NULL, sha256 TEXT NOT NULL, entry TEXT,"
+    "  rel_dir TEXT NOT NULL, status TEXT NOT NULL, bytes INTEGER NOT NULL, n_files INTEGER NOT NULL,"
+    "  partial INTEGER NOT NULL, created_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL, manifest TEXT NOT "
+    "NULL);"
+    "CREATE UNIQUE INDEX artifacts_source ON artifacts(execution, source_path) WHERE execution IS NOT NULL;"
+    "CREATE INDEX artifacts_session ON artifacts(session, seq);"
+    "CREATE INDEX artifacts_workspace ON artifacts(workspace, seq);"
+    "CREATE INDEX artifacts_publishing ON artifacts(seq) WHERE status = 'publishing';"
+    "CREATE INDEX artifacts_bytes ON artifacts(workspace, bytes) WHERE status IN ('publishing','ready');",
 };
 
 const int al_store_n_migrations = sizeof al_store_migrations / sizeof al_store_migrations[0];

@@ -1,0 +1,2 @@
+al_test(test_store_artifact SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_store_artifact.c
+  LINK al_store al_db al_os al_base)
