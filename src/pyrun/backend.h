@@ -16,6 +16,9 @@ struct al_py_places {
 #define AL_PY_REPORT_FD 4
 #define AL_PY_FIRST_FD 5
 
+/* Where the parts of a job are in a back end with a file system of its own. */
+#define AL_PY_PLACES_JOB {"/job/script", "/job/input", "/job/work", "/job/out", "/job/scratch"}
+
 /* What is asked of a back end. */
 struct al_py_start {
     struct al_pyrun *pyrun;
@@ -32,7 +35,7 @@ struct al_py_command {
     const char *program;   /* absolute, or NULL: our own binary (argv[0] is then its verb's argv[1]) */
     char **argv;           /* with argv[0]; for our own binary: "alisio", "__guest", … */
     char **envp;
-    int cwd_fd;            /* -1: none needed */
+    int cwd_fd;            /* owned as fds are; -1: none needed */
     int fds[4];            /* descriptors that the first process gets as AL_PY_FIRST_FD, …; owned, closed by the caller
                               (also after a failure); -1: no more */
     /* Run before the tree is killed, at a stop or a timeout (an engine's client is not its container). NULL: none. */
@@ -52,11 +55,20 @@ struct al_py_backend_ops {
     /* The program ended and no report of AL_GUEST_STARTED came: what failed, from the report (layer -1: none came), the
      * exit status and what was said on standard error. Returns true when err says that it never started. */
     bool (*explain)(const struct al_guest_report *report, int exit_code, struct al_str errors, struct al_err *err);
+    const char *probe_code; /* another script than probe.c's, which prints the same; NULL: that one */
 };
 extern const struct al_py_backend_ops al_py_bwrap, al_py_landlock, al_py_oci, al_py_wasm, al_py_managed;
 const struct al_py_backend_ops *al_py_backend_ops(enum al_py_backend b);
 
-/* env.c: the environment of a script. */
+/* backends.c: the places on this computer, for what has no file system of its own. NULL: no memory left in the arena. */
+struct al_py_places *al_py_host_places(const struct al_py_start *start, struct al_arena *a);
+/* The executable of an interpreter: the venv's, when there is one. */
+const char *al_py_executable(const struct al_py_start *start, struct al_arena *a);
+/* explain() of what starts the script by __guest without anything between: the name is put before the words. */
+bool al_py_explain_guest(const struct al_guest_report *report, int exit_code, struct al_str errors, const char *name,
+                         struct al_err *err);
+
+/* env.c: the environment of a script. NULL: no memory left in the arena, as everywhere here. */
 char **al_py_env(const struct al_py_start *start, const struct al_py_places *places, struct al_arena *a);
 /* The interpreter's own arguments: -E -s -B -u -X utf8 SCRIPT/main.py. NULL-terminated, after `head`. */
 char **al_py_argv(const char *const *head, const char *main_py, struct al_arena *a);
@@ -67,7 +79,20 @@ const struct al_config *al_pyrun_config(const struct al_pyrun *p);
 const char *al_pyrun_state_dir(const struct al_pyrun *p);
 const char *const *al_pyrun_avoid(const struct al_pyrun *p);
 const char *al_pyrun_python(const struct al_pyrun *p); /* --python, or NULL */
-/* A program of the computer, never one of `avoid`; looked up once. NULL: not there. Any thread. */
+/* A program of the computer, never one of `avoid`; once found it stays. NULL: not there. Any thread. */
 const char *al_pyrun_program(struct al_pyrun *p, const char *name);
+
+/* ask.c: runs a program to its end and waits: for the pool, never the loop. In "/", with the environment of tool
+ * children but its PATH cleaned of `avoid`. What it prints is kept up to the maxima of out and errors (may be NULL), the
+ * rest dropped. 0 with its exit status (-1: by a signal); -1 when it did not start or did not end in time. */
+int al_py_ask(struct al_pyrun *p, const char *const *argv, uint64_t timeout_ms, struct al_buf *out, struct al_buf *errors,
+              int *ret_status, struct al_err *err) AL_MUST_CHECK;
+
+/* hints.c: what installs a Debian-named package ("python3", "bubblewrap") on the distribution of that os-release text:
+ * "sudo apt install bubblewrap"; of this machine's. */
+void al_py_install_for(struct al_str os_release, const char *package, struct al_buf *out);
+void al_py_install(const char *package, struct al_buf *out);
+/* A small file of /proc/sys or /etc, without white space at its ends; empty when it cannot be read. */
+void al_py_small_file(const char *path, struct al_buf *out);
 
 #endif

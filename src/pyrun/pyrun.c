@@ -1,24 +1,13 @@
-#include "pyrun/backend.h"
+#include "pyrun/pyrun_int.h"
 
 #include "base/mem.h"
 #include "os/path.h"
 
-#include <pthread.h>
 #include <string.h>
 
-struct program {
-    char *name, *path; /* path NULL: not there */
-    struct program *next;
-};
-
-struct al_pyrun {
-    struct al_loop *loop;
-    const struct al_config *config;
-    char *state_dir, *python;
-    char **avoid; /* NULL-terminated */
-    enum al_py_policy floor;
-    pthread_mutex_t lock; /* of programs */
-    struct program *programs;
+struct al_py_program {
+    char *name, *path;
+    struct al_py_program *next;
 };
 
 static const char *const names[AL_PY_N] = {
@@ -100,14 +89,13 @@ struct al_pyrun *al_pyrun_new(const struct al_pyrun_opts *o)
     p->avoid = copy_list(o->avoid);
     p->floor = o->floor;
     pthread_mutex_init(&p->lock, NULL);
+    pthread_mutex_init(&p->find_lock, NULL);
     return p;
 }
 
-void al_pyrun_free(struct al_pyrun *p)
+void al_pyrun_let_go(struct al_pyrun *p)
 {
-    if (!p)
-        return;
-    for (struct program *at = p->programs, *next; at; at = next) {
+    for (struct al_py_program *at = p->programs, *next; at; at = next) {
         next = at->next;
         free(at->name);
         free(at->path);
@@ -118,8 +106,20 @@ void al_pyrun_free(struct al_pyrun *p)
     free(p->avoid);
     free(p->state_dir);
     free(p->python);
+    if (p->has_found)
+        al_py_interpreter_fini(&p->found);
     pthread_mutex_destroy(&p->lock);
+    pthread_mutex_destroy(&p->find_lock);
     free(p);
+}
+
+void al_pyrun_free(struct al_pyrun *p)
+{
+    if (!p)
+        return;
+    p->closed = true;
+    if (p->busy == 0)
+        al_pyrun_let_go(p);
 }
 
 enum al_py_policy al_pyrun_policy(const struct al_pyrun *p)
@@ -167,17 +167,18 @@ const char *al_pyrun_python(const struct al_pyrun *p)
 const char *al_pyrun_program(struct al_pyrun *p, const char *name)
 {
     pthread_mutex_lock(&p->lock);
-    struct program *at = p->programs;
+    struct al_py_program *at = p->programs;
     while (at && strcmp(at->name, name) != 0)
         at = at->next;
     if (!at) {
-        at = al_xcalloc(1, sizeof(*at));
-        at->name = al_xstrdup(name);
-        at->path = al_path_find_program(name, al_pyrun_avoid(p));
-        at->next = p->programs;
-        p->programs = at;
+        char *path = al_path_find_program(name, al_pyrun_avoid(p));
+        if (path) {
+            at = al_xcalloc(1, sizeof(*at));
+            *at = (struct al_py_program){al_xstrdup(name), path, p->programs};
+            p->programs = at;
+        }
     }
-    const char *path = at->path;
+    const char *path = at ? at->path : NULL;
     pthread_mutex_unlock(&p->lock);
     return path;
 }

@@ -79,7 +79,8 @@ struct al_pyrun_opts {
     enum al_py_policy floor;        /* --isolation, ALISIO_ISOLATION: may only raise what config says */
 };
 struct al_pyrun *al_pyrun_new(const struct al_pyrun_opts *o); /* starts nothing */
-void al_pyrun_free(struct al_pyrun *p);                       /* no job may run */
+/* No job may run. Probes and choices under way end without their callback when the loop turns. NULL is fine. */
+void al_pyrun_free(struct al_pyrun *p);
 enum al_py_policy al_pyrun_policy(const struct al_pyrun *p);
 int al_pyrun_wanted(const struct al_pyrun *p); /* analysis.runtime: a back end, or AL_PY_N for auto */
 
@@ -102,9 +103,11 @@ struct al_py_interpreter {
     char *path;    /* real path of the executable */
     char *prefix;  /* sys.base_prefix: what must be readable for it to run */
     char *exec_prefix;
+    char **roots;  /* NULL-terminated: the real folders that it must be able to read, none beneath another or /usr */
     char *version; /* "3.11.2" */
     int major, minor;
     char *source; /* "--python", "uv", "PATH" */
+    int64_t mtime_ns, size, inode; /* of the executable, when it was asked */
 };
 void al_py_interpreter_fini(struct al_py_interpreter *i);
 /* Finds and asks it (at most 15 s, off the loop's thread: call it there); cached in runtimes/python/discovery.json while

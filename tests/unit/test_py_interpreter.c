@@ -1,0 +1,312 @@
+#include "test.h"
+
+#include "base/mem.h"
+#include "os/path.h"
+#include "pyrun/backend.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/alisio-test-py-XXXXXX";
+static char state[128], bin[128], path_before[4096];
+static struct al_config *config;
+
+static int setup(void **unused)
+{
+    (void)unused;
+    struct al_config_sources none = {0};
+    struct al_err err;
+    assert_non_null(mkdtemp(dir));
+    snprintf(state, sizeof(state), "%s/state", dir);
+    snprintf(bin, sizeof(bin), "%s/bin", dir);
+    assert_int_equal(mkdir(state, 0700), 0);
+    assert_int_equal(mkdir(bin, 0755), 0);
+    snprintf(path_before, sizeof(path_before), "%s", getenv("PATH"));
+    return al_config_load(&none, &config, &err);
+}
+
+static int teardown(void **unused)
+{
+    (void)unused;
+    al_config_free(config);
+    return al_path_remove_tree(AT_FDCWD, dir);
+}
+
+/* Nothing is remembered from the test before. */
+static int fresh(void **unused)
+{
+    (void)unused;
+    char cache[256];
+    snprintf(cache, sizeof(cache), "%s/runtimes/python/discovery.json", state);
+    unlink(cache);
+    al_path_remove_tree(AT_FDCWD, bin);
+    assert_int_equal(mkdir(bin, 0755), 0);
+    setenv("PATH", path_before, 1);
+    return 0;
+}
+
+static struct al_pyrun *make(const char *python, const char *const *avoid)
+{
+    struct al_pyrun_opts o = {.config = config, .state_dir = state, .python = python, .avoid = avoid};
+    return al_pyrun_new(&o);
+}
+
+static void script(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", bin, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    assert_int_equal(chmod(path, 0755), 0);
+}
+
+static int find(struct al_pyrun *p, struct al_py_interpreter *i, struct al_err *err)
+{
+    *i = (struct al_py_interpreter){0};
+    *err = (struct al_err){0};
+    return al_py_interpreter_find(p, i, err);
+}
+
+static void need_python(void)
+{
+    if (access("/usr/bin/python3", X_OK) < 0)
+        skip();
+}
+
+static void finds_the_real_executable(void **unused)
+{
+    (void)unused;
+    need_python();
+    struct al_pyrun *p = make(NULL, NULL);
+    struct al_py_interpreter i;
+    struct al_err err;
+    assert_int_equal(find(p, &i, &err), 0);
+    autofree char *real = realpath(i.path, NULL);
+    assert_string_equal(real, i.path);
+    assert_null(strstr(i.path, "shims"));
+    assert_int_equal(i.major, 3);
+    assert_true(i.minor >= 10);
+    assert_true(strncmp(i.version, "3.", 2) == 0);
+    al_py_interpreter_fini(&i);
+    al_pyrun_free(p);
+}
+
+static void a_wrapper_script_is_not_the_interpreter(void **unused)
+{
+    (void)unused;
+    need_python();
+    script("python3", "#!/bin/sh\necho 'a word of the shim'\nexec /usr/bin/python3 \"$@\"\n");
+    setenv("PATH", bin, 1);
+    struct al_pyrun *p = make(NULL, NULL);
+    struct al_py_interpreter i;
+    struct al_err err;
+    autofree char *real = realpath("/usr/bin/python3", NULL);
+    assert_int_equal(find(p, &i, &err), 0);
+    assert_string_equal(i.path, real);
+    assert_string_equal(i.source, "PATH");
+    assert_null(i.roots[0]); /* all of it lies beneath /usr */
+    al_py_interpreter_fini(&i);
+    al_pyrun_free(p);
+}
+
+static void an_old_python_is_refused_by_its_version(void **unused)
+{
+    (void)unused;
+    script("python3", "#!/bin/sh\necho '{\"version\":[3,9,2],\"executable\":\"/bin/sh\",\"prefix\":\"/usr\","
+                      "\"execPrefix\":\"/usr\"}'\n");
+    setenv("PATH", bin, 1);
+    struct al_pyrun *p = make(NULL, NULL);
+    struct al_py_interpreter i;
+    struct al_err err;
+    assert_int_equal(find(p, &i, &err), -1);
+    assert_int_equal(err.code, AL_RUNTIME_UNAVAILABLE);
+    assert_non_null(strstr(err.msg, "3.9.2"));
+    assert_non_null(strstr(err.hint, "--python"));
+    al_pyrun_free(p);
+}
+
+static void without_any_python_the_hint_says_how_to_install_one(void **unused)
+{
+    (void)unused;
+    setenv("PATH", bin, 1);
+    struct al_pyrun *p = make(NULL, NULL);
+    struct al_py_interpreter i;
+    struct al_err err;
+    assert_int_equal(find(p, &i, &err), -1);
+    assert_int_equal(err.code, AL_RUNTIME_UNAVAILABLE);
+    assert_non_null(strstr(err.hint, "Install it"));
+    /* And one that is installed meanwhile is found without a restart. */
+    if (access("/usr/bin/python3", X_OK) == 0) {
+        script("python", "#!/bin/sh\nexec /usr/bin/python3 \"$@\"\n");
+        assert_int_equal(find(p, &i, &err), 0);
+        al_py_interpreter_fini(&i);
+    }
+    al_pyrun_free(p);
+}
+
+static void a_named_one_is_taken_or_refused(void **unused)
+{
+    (void)unused;
+    need_python();
+    struct al_py_interpreter i;
+    struct al_err err;
+    struct al_pyrun *p = make("/usr/bin/python3", NULL);
+    assert_int_equal(find(p, &i, &err), 0);
+    assert_string_equal(i.source, "--python");
+    al_py_interpreter_fini(&i);
+    al_pyrun_free(p);
+    p = make("/bin/false", NULL);
+    assert_int_equal(find(p, &i, &err), -1);
+    assert_int_equal(err.code, AL_RUNTIME_UNAVAILABLE);
+    assert_non_null(strstr(err.msg, "--python /bin/false"));
+    al_pyrun_free(p);
+    p = make("/nowhere/python3", NULL);
+    assert_int_equal(find(p, &i, &err), -1);
+    assert_int_equal(err.code, AL_RUNTIME_UNAVAILABLE);
+    al_pyrun_free(p);
+}
+
+/* What it was found by is asked once: the second time the wrapper would fail. */
+static void what_was_found_is_remembered_while_the_file_stays(void **unused)
+{
+    (void)unused;
+    need_python();
+    char copy[256], told[512];
+    struct al_py_interpreter i;
+    struct al_err err;
+    snprintf(copy, sizeof(copy), "%s/the-python", bin);
+    snprintf(told, sizeof(told),
+             "#!/bin/sh\necho '{\"version\":[3,12,1],\"executable\":\"%s\",\"prefix\":\"/opt/py\","
+             "\"execPrefix\":\"/opt/py\",\"stdlib\":\"/opt/py/lib/python3.12\"}'\n",
+             copy);
+    script("the-python", "#!/bin/sh\n");
+    script("python3", told);
+    setenv("PATH", bin, 1);
+    struct al_pyrun *p = make(NULL, NULL);
+    assert_int_equal(find(p, &i, &err), 0);
+    assert_string_equal(i.version, "3.12.1");
+    assert_string_equal(i.roots[0], "/opt/py");
+    assert_string_equal(i.roots[1], bin);
+    assert_null(i.roots[2]);
+    al_py_interpreter_fini(&i);
+    al_pyrun_free(p);
+
+    script("python3", "#!/bin/sh\nexit 1\n");
+    p = make(NULL, NULL);
+    assert_int_equal(find(p, &i, &err), 0);
+    assert_string_equal(i.version, "3.12.1");
+    assert_int_equal(i.minor, 12);
+    assert_string_equal(i.roots[0], "/opt/py");
+    al_py_interpreter_fini(&i);
+    script("the-python", "#!/bin/sh\n# another\n");
+    assert_int_equal(find(p, &i, &err), -1);
+    al_pyrun_free(p);
+}
+
+static void one_in_the_workspace_is_passed_over(void **unused)
+{
+    (void)unused;
+    char mark[256], text[512];
+    struct al_py_interpreter i;
+    struct al_err err;
+    snprintf(mark, sizeof(mark), "%s/was-run", dir);
+    snprintf(text, sizeof(text), "#!/bin/sh\necho > %s\n", mark);
+    script("python3", text);
+    script("uv", text);
+    setenv("PATH", bin, 1);
+    const char *avoid[] = {bin, NULL};
+    struct al_pyrun *p = make(NULL, avoid);
+    assert_int_equal(find(p, &i, &err), -1);
+    assert_int_equal(access(mark, F_OK), -1);
+    al_pyrun_free(p);
+}
+
+static void uv_is_asked_first(void **unused)
+{
+    (void)unused;
+    need_python();
+    char text[512];
+    struct al_py_interpreter i;
+    struct al_err err;
+    autofree char *real = realpath("/usr/bin/python3", NULL);
+    snprintf(text, sizeof(text), "#!/bin/sh\n[ \"$1 $2\" = 'python find' ] && echo %s\n", real);
+    script("uv", text);
+    script("python3", "#!/bin/sh\nexit 1\n");
+    setenv("PATH", bin, 1);
+    struct al_pyrun *p = make(NULL, NULL);
+    assert_int_equal(find(p, &i, &err), 0);
+    assert_string_equal(i.source, "uv");
+    assert_string_equal(i.path, real);
+    al_py_interpreter_fini(&i);
+    al_pyrun_free(p);
+}
+
+static void a_program_that_does_not_answer_is_late_and_killed(void **unused)
+{
+    (void)unused;
+    struct al_pyrun *p = make(NULL, NULL);
+    autobuf struct al_buf out = AL_BUF_INIT(16);
+    const char *slow[] = {"/bin/sh", "-c", "echo 123456789012345678901234567890; sleep 1000 & sleep 1000",
+                          NULL};
+    const char *quick[] = {"/bin/sh", "-c", "echo yes; echo no >&2; sleep 1000 & exit 3", NULL};
+    struct al_err err;
+    int status = 0;
+    assert_int_equal(al_py_ask(p, slow, 300, &out, NULL, &status, &err), -1);
+    assert_int_equal(err.code, AL_RUNTIME_UNAVAILABLE);
+    assert_int_equal(out.n, 16);
+    al_buf_clear(&out);
+    autobuf struct al_buf errors = AL_BUF_INIT(16);
+    assert_int_equal(al_py_ask(p, quick, 10000, &out, &errors, &status, &err), 0);
+    assert_int_equal(status, 3);
+    assert_memory_equal(out.p, "yes\n", 4);
+    assert_memory_equal(errors.p, "no\n", 3);
+    al_pyrun_free(p);
+}
+
+static void each_distribution_has_its_words(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *release, *package, *words;
+    } cases[] = {
+        {"NAME=x\nID=debian\n", "bubblewrap", "sudo apt install bubblewrap"},
+        {"ID_LIKE=\"ubuntu debian\"\nID=linuxmint\n", "python3", "sudo apt install python3"},
+        {"ID=\"fedora\"\n", "python3", "sudo dnf install python3"},
+        {"ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n", "python3", "sudo dnf install python3.12"},
+        {"ID=arch\n", "python3", "sudo pacman -S python"},
+        {"ID=\"opensuse-leap\"\nID_LIKE=\"suse opensuse\"\n", "python3", "sudo zypper install python312"},
+        {"ID=alpine", "bubblewrap", "sudo apk add bubblewrap"},
+        {"ID=mine\n", "bubblewrap", "your package manager: bubblewrap"},
+        {"", "bubblewrap", "your package manager: bubblewrap"},
+        {"ID", "bubblewrap", "your package manager: bubblewrap"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        autobuf struct al_buf out = AL_BUF_INIT(256);
+        al_py_install_for(al_str_of(cases[i].release), cases[i].package, &out);
+        al_buf_addc(&out, 0);
+        assert_string_equal(out.p, cases[i].words);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(finds_the_real_executable, fresh),
+        cmocka_unit_test_setup(a_wrapper_script_is_not_the_interpreter, fresh),
+        cmocka_unit_test_setup(an_old_python_is_refused_by_its_version, fresh),
+        cmocka_unit_test_setup(without_any_python_the_hint_says_how_to_install_one, fresh),
+        cmocka_unit_test_setup(a_named_one_is_taken_or_refused, fresh),
+        cmocka_unit_test_setup(what_was_found_is_remembered_while_the_file_stays, fresh),
+        cmocka_unit_test_setup(one_in_the_workspace_is_passed_over, fresh),
+        cmocka_unit_test_setup(uv_is_asked_first, fresh),
+        cmocka_unit_test_setup(a_program_that_does_not_answer_is_late_and_killed, fresh),
+        cmocka_unit_test(each_distribution_has_its_words),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
