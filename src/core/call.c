@@ -54,9 +54,14 @@ static void move_to_end(struct al_call_core *c)
     link_call(c);
 }
 
+static bool is_own_run(const struct al_call_core *c)
+{
+    return c->call.tool->own_run && c->call.origin != AL_ORIGIN_SCRIPT;
+}
+
 static bool in_line(const struct al_call_core *c)
 {
-    return c->serial && !c->call.tool->only_reads;
+    return c->serial && !c->call.tool->only_reads && !is_own_run(c);
 }
 
 /* Calls of one run, or direct ones, wait for each other. */
@@ -259,7 +264,7 @@ static void begin(struct al_call_core *c)
     bool failed = call->core->closing;
     if (failed)
         al_fail(&call->err, AL_CANCELLED, "alisio is shutting down");
-    else if (c->serial && call->origin != AL_ORIGIN_SCRIPT)
+    else if (c->serial && call->origin != AL_ORIGIN_SCRIPT && !is_own_run(c))
         failed = al_call_row_begin(c, &call->err) < 0;
     if (!failed && c->spec.starting)
         failed = c->spec.starting(c->spec.ud, call, &call->err) < 0;

@@ -107,7 +107,7 @@ void guide_write_last(struct al_core *core, struct al_str query, struct al_buf *
     if (al_store_run_get(al_core_store(core), l.id, &run, &err) == 0)
         add_record(&run, out);
     al_run_fini(&run);
-    autobuf struct al_buf code = AL_BUF_INIT(JSRUN_MAX_CODE_BYTES);
+    autobuf struct al_buf code = AL_BUF_INIT(AL_SCRIPT_MAX_CODE_BYTES);
     if (al_store_run_code(al_core_store(core), l.id, &code, &err) == 0 && code.n) {
         al_buf_adds(out, "code:\n```js\n");
         jscut_text(al_buf_str(&code), 1200, out);

@@ -91,7 +91,7 @@ static bool ask(struct jsrun *r)
         return false;
     struct jsrun_asking *a = al_xcalloc(1, sizeof *a);
     al_buf_init(&a->title, 1024);
-    al_buf_init(&a->code, JSRUN_MAX_CODE_BYTES);
+    al_buf_init(&a->code, AL_SCRIPT_MAX_CODE_BYTES);
     al_buf_init(&a->tools, 4096);
     tools_to_ask(r, &a->tools, &a->refusal);
     if (a->tools.n == 0) {
@@ -118,13 +118,13 @@ static bool ask(struct jsrun *r)
 
 static void free_run(struct jsrun *r)
 {
-    al_timer_stop(r->event_timer);
+    al_runlog_free(&r->log);
     al_timer_stop(r->progress_timer);
     for (size_t i = 0; i < r->n_calls; i++)
         free(r->calls[i]);
     free(r->calls);
-    struct al_buf *bufs[] = {&r->code_file,    &r->text,    &r->progress, &r->events, &r->event_progress,
-                             &r->state_before, &r->message, &r->stack,    &r->value,  &r->save_bytes};
+    struct al_buf *bufs[] = {&r->code_file, &r->text,  &r->progress, &r->state_before,
+                             &r->message,   &r->stack, &r->value,    &r->save_bytes};
     for (size_t i = 0; i < sizeof bufs / sizeof bufs[0]; i++)
         al_buf_free(bufs[i]);
     al_arena_free(&r->arena);
@@ -321,7 +321,7 @@ static void vm_printed(void *ud, struct al_str line)
     al_utf8_clean(&r->text, line);
     al_buf_addc(&r->text, '\n');
     if (!al_buf_failed(&r->text))
-        jsrun_journal_print(r, (struct al_str){r->text.p + from, r->text.n - from - 1});
+        al_runlog_print(&r->log, (struct al_str){r->text.p + from, r->text.n - from});
 }
 
 static void alisio_json(const struct jsrun *r, struct al_buf *out)
@@ -433,14 +433,13 @@ static struct jsrun *new_run(struct al_call *call, bool legacy)
     al_arena_init(&r->arena, 8u << 20);
     al_buf_init(&r->text, JSRUN_MAX_TEXT + (1u << 20));
     al_buf_init(&r->progress, 64u << 10);
-    al_buf_init(&r->events, JSRUN_MAX_TEXT + (1u << 20));
-    al_buf_init(&r->event_progress, 64u << 10);
     al_buf_init(&r->state_before, 64u << 20);
     al_buf_init(&r->message, 64u << 10);
     al_buf_init(&r->stack, 64u << 10);
     al_buf_init(&r->value, JSRUN_MAX_VALUE);
     al_buf_init(&r->save_bytes, 128u << 20);
     al_id_new(r->id, "exec_");
+    jsrun_journal_init(r);
     r->slot = (struct al_run_slot){.id = r->id, .go = go, .cancel = cancel_run, .ud = r};
     return r;
 }

@@ -1,19 +1,11 @@
 #include "base/text.h"
 #include "core/core_int.h"
 #include "core/jsrun_int.h"
-#include "os/fd.h"
-#include "os/path.h"
+#include "core/script.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 
 #define MAX_TOOL_NAME 512u /* bytes, as server.tool */
-
-static int bad(struct al_err *err, const char *field, const char *what)
-{
-    al_fail(err, AL_INVALID_INPUT, "%s: %s", field, what);
-    return al_hint(err, "the field to mend is %s", field);
-}
 
 static void read_limits(struct jsrun *r)
 {
@@ -48,103 +40,9 @@ static int read_timeout(struct jsrun *r, const struct al_json *v, struct al_err 
     return 0;
 }
 
-static int check_code(struct jsrun *r, const char *field, struct al_err *err)
-{
-    if (al_str_trim(r->code).n == 0)
-        return bad(err, field, "there is no code in it");
-    if (r->code.n > JSRUN_MAX_CODE_BYTES || al_utf8_count(r->code) > JSRUN_MAX_CODE_CHARS)
-        return bad(err, field, "code may have at most 200,000 characters");
-    if (!al_utf8_valid(r->code))
-        return bad(err, field, "code must be UTF-8 text");
-    return 0;
-}
-
-/* Any ".." is refused, also one that would stay inside: what a script's place is should be plain to see. */
-static bool has_dotdot(struct al_str path)
-{
-    for (size_t i = 0, from = 0; i <= path.n; i++) {
-        if (i < path.n && path.p[i] != '/')
-            continue;
-        if (i - from == 2 && path.p[from] == '.' && path.p[from + 1] == '.')
-            return true;
-        from = i + 1;
-    }
-    return false;
-}
-
-/* Every failure of codePath is INVALID_INPUT, whatever the layer below calls it. */
-static int bad_path(struct al_err *err, const struct al_err *why)
-{
-    char msg[sizeof why->msg];
-    snprintf(msg, sizeof msg, "%s", why->msg);
-    al_fail(err, AL_INVALID_INPUT, "codePath: %s", msg);
-    return al_hint(err,
-                   "the field to mend is codePath: the name of a file in the scratchpad, as \"plan.js\"");
-}
-
-static int open_code(struct jsrun *r, struct al_str path, int *ret_fd, struct al_err *err)
-{
-    struct al_scratch *scratch = al_core_scratch(r->core);
-    if (!scratch)
-        return bad(err, "codePath", "there is no scratchpad (forge.scratch.enabled is false)");
-    if (al_str_starts(path, "scratch:")) {
-        path.p += 8;
-        path.n -= 8;
-    }
-    if (path.n == 0 || path.p[0] == '/')
-        return bad(err, "codePath", "a path inside the scratchpad is wanted, as \"plan.js\"");
-    if (has_dotdot(path))
-        return bad(err, "codePath", "\"..\" has no place in it");
-    struct al_err why = {0};
-    autobuf struct al_buf rel = AL_BUF_INIT(8192), shown = AL_BUF_INIT(8192);
-    if (al_path_normalize(path, &rel, &why) < 0)
-        return bad_path(err, &why);
-    jscut_line(al_buf_str(&rel), 200, &shown);
-    al_buf_addc(&rel, '\0');
-    al_buf_addc(&shown, '\0');
-    int dir = al_scratch_fd(scratch, &why);
-    if (dir < 0)
-        return bad_path(err, &why);
-    /* O_NONBLOCK: a pipe that lies there must not stop us. */
-    if (al_path_open(dir, rel.p, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, shown.p, ret_fd, &why) < 0)
-        return bad_path(err, &why);
-    return 0;
-}
-
-static int read_code_path(struct jsrun *r, struct al_str path, struct al_err *err)
-{
-    autofd int fd = -1;
-    if (open_code(r, path, &fd, err) < 0)
-        return -1;
-    struct stat st;
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-        return bad(err, "codePath", "it names no file");
-    if (st.st_size > (off_t)JSRUN_MAX_CODE_BYTES)
-        return bad(err, "codePath", "code may have at most 200,000 characters");
-    al_buf_init(&r->code_file, JSRUN_MAX_CODE_BYTES);
-    if (al_fd_read_all(fd, &r->code_file) < 0)
-        return bad(err, "codePath", "the file cannot be read");
-    r->code = al_buf_str(&r->code_file);
-    if (al_str_starts(r->code, "\xef\xbb\xbf")) {
-        r->code.p += 3;
-        r->code.n -= 3;
-    }
-    return check_code(r, "codePath", err);
-}
-
 static int read_code(struct jsrun *r, const struct al_json *args, struct al_err *err)
 {
-    const struct al_json *code = al_json_get(args, "code"), *path = al_json_get(args, "codePath");
-    if (!code == !path) {
-        al_fail(err, AL_INVALID_INPUT, "%s",
-                code ? "code and codePath exclude each other" : "there is no code");
-        return al_hint(err, "give exactly one of the fields code (the script itself) and codePath (a file in "
-                            "the scratchpad)");
-    }
-    if (path)
-        return read_code_path(r, al_json_get_text(args, "codePath"), err);
-    r->code = al_json_get_text(args, "code");
-    return check_code(r, "code", err);
+    return al_script_code(r->core, args, "plan.js", &r->code_file, &r->code, err);
 }
 
 static int read_uses(struct jsrun *r, const struct al_json *v, struct al_err *err)
@@ -152,11 +50,11 @@ static int read_uses(struct jsrun *r, const struct al_json *v, struct al_err *er
     if (!v)
         return 0;
     if (v->type != AL_JSON_ARRAY || v->n > JSRUN_MAX_USES)
-        return bad(err, "uses", "a list of at most 10 tool names is wanted");
+        return al_script_bad(err, "uses", "a list of at most 10 tool names is wanted");
     al_json_each(name, v)
     {
         if (!al_json_is_string(name) || name->str.n == 0 || name->str.n > MAX_TOOL_NAME)
-            return bad(err, "uses", "each of it is the name of a tool");
+            return al_script_bad(err, "uses", "each of it is the name of a tool");
         autoarena struct al_arena a = AL_ARENA_INIT(TOOL_ARENA_MAX);
         const struct al_tool *tool = al_core_find_tool(r->core, name->str, &a);
         if (!tool) {
@@ -169,19 +67,9 @@ static int read_uses(struct jsrun *r, const struct al_json *v, struct al_err *er
                            AL_FMT(al_buf_str(&close)));
         }
         if (tool->not_callable)
-            return bad(err, "uses", "it names a tool that scripts cannot call");
+            return al_script_bad(err, "uses", "it names a tool that scripts cannot call");
         r->uses[r->n_uses++] = al_arena_dup(&r->arena, al_str_of(tool->name));
     }
-    return 0;
-}
-
-static int read_title(struct jsrun *r, const struct al_json *args, struct al_err *err)
-{
-    struct al_str title = al_json_get_text(args, "title");
-    if (al_utf8_count(title) > JSRUN_MAX_TITLE)
-        return bad(err, "title", "at most 200 characters are wanted");
-    if (title.n)
-        r->title = al_arena_dup(&r->arena, title);
     return 0;
 }
 
@@ -189,21 +77,13 @@ int jsrun_read_input(struct jsrun *r, struct al_err *err)
 {
     const struct al_json *args = r->call->args;
     static const char *const known[] = {"code", "codePath", "uses", "title", "input", "timeoutMs"};
-    al_json_each(v, args)
-    {
-        bool found = false;
-        for (size_t i = 0; i < (r->legacy ? 1 : sizeof known / sizeof known[0]); i++)
-            found |= al_str_is(v->key, known[i]);
-        if (found)
-            continue;
-        autobuf struct al_buf shown = AL_BUF_INIT(400);
-        jscut_line(v->key, 60, &shown);
-        al_buf_addc(&shown, '\0');
-        return bad(err, shown.p, "there is no such field");
-    }
+    size_t n_known = r->legacy ? 1 : sizeof known / sizeof known[0];
+    if (al_script_known_fields(args, known, n_known, err) < 0)
+        return -1;
     read_limits(r);
     if (read_code(r, args, err) < 0 || read_timeout(r, al_json_get(args, "timeoutMs"), err) < 0 ||
-        read_title(r, args, err) < 0 || read_uses(r, al_json_get(args, "uses"), err) < 0)
+        al_script_title(args, &r->arena, &r->title, err) < 0 ||
+        read_uses(r, al_json_get(args, "uses"), err) < 0)
         return -1;
     const struct al_json *input = al_json_get(args, "input");
     if (input)

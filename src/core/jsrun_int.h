@@ -5,11 +5,10 @@
 #include "base/arena.h"
 #include "base/ident.h"
 #include "core/core.h"
+#include "core/runlog.h"
 #include "core/runs.h"
+#include "core/script.h"
 
-#define JSRUN_MAX_CODE_CHARS 200000u
-#define JSRUN_MAX_CODE_BYTES (4u * JSRUN_MAX_CODE_CHARS)
-#define JSRUN_MAX_TITLE 200u
 #define JSRUN_MAX_USES 10u
 #define TOOL_ARENA_MAX (1u << 20) /* of one tool of a source, with its schemas */
 #define JSRUN_MAX_NAMES (64u << 10) /* of names of servers' tools that a script can enumerate; all can be called */
@@ -72,8 +71,6 @@ struct jsrun {
 
     struct al_vm *vm;
     bool began;               /* the journal has its row */
-    bool start_due, rows_due; /* the journal does not yet say that it runs; lacks rows of open calls */
-    int64_t pid;              /* of the VM */
     bool cancelled;
     bool ended; /* the VM is gone (or never came) */
     bool reaping;
@@ -91,10 +88,7 @@ struct jsrun {
     uint64_t progress_at_ms;
     bool progress_due;
 
-    struct al_buf events; /* printed text that the journal has not yet */
-    struct al_buf event_progress;
-    struct al_timer *event_timer;
-    uint64_t event_at_ms;
+    struct al_runlog log; /* what the journal has not yet */
 
     struct al_buf state_before;
     size_t state_bytes;
@@ -134,10 +128,8 @@ void jsrun_call_gone(struct jsrun *r);
 
 /* --- jsrun_journal.c */
 int jsrun_journal_begin(struct jsrun *r, struct al_err *err) AL_MUST_CHECK;
+void jsrun_journal_init(struct jsrun *r);
 void jsrun_journal_started(void *ud, int64_t pid);
-void jsrun_journal_print(struct jsrun *r, struct al_str line);
-void jsrun_journal_progress(struct jsrun *r, struct al_str json);
-void jsrun_journal_flush(struct jsrun *r);
 int jsrun_journal_call_begin(struct jsrun *r, struct jsrun_call *c, struct al_err *err) AL_MUST_CHECK;
 void jsrun_journal_call_end(struct jsrun *r, struct jsrun_call *c);
 void jsrun_journal_security(struct jsrun *r); /* the kernel stopped a forbidden system call of the VM */

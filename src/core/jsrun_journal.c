@@ -1,22 +1,8 @@
-#include "base/log.h"
 #include "core/jsrun_int.h"
-
-/* The first line goes into the journal at once, what follows at most this often or at this size. */
-#define FLUSH_MS 50
-/* That a run has started, and its calls without effects, are written this late at most, many at once. */
-#define ROWS_MS 10
-#define FLUSH_BYTES (64u << 10)
 
 static struct al_store *store_of(const struct jsrun *r)
 {
     return al_core_store(r->core);
-}
-
-/* A row that cannot be written after the start does not stop a run; doctor and the log show the state's
- * trouble. */
-static void tell(const struct jsrun *r, const char *what, const struct al_err *err)
-{
-    al_log(AL_LOG_ERROR, "journal", "%s: %s: %s", r->id, what, err->msg);
 }
 
 int jsrun_journal_begin(struct jsrun *r, struct al_err *err)
@@ -64,16 +50,6 @@ static struct al_call_row row_of(const struct jsrun_call *c)
     };
 }
 
-static void flush_start(struct jsrun *r)
-{
-    struct al_err err = {0};
-    if (!r->start_due)
-        return;
-    r->start_due = false;
-    if (al_store_run_started(store_of(r), r->id, r->pid, &err) < 0)
-        tell(r, "start", &err);
-}
-
 static void write_row(struct jsrun *r, struct jsrun_call *c)
 {
     struct al_err err = {0};
@@ -83,122 +59,40 @@ static void write_row(struct jsrun *r, struct jsrun_call *c)
                           : al_store_call_begin(store_of(r), r->id, &row, false, &err);
     c->has_row = true;
     if (done < 0)
-        tell(r, "call", &err);
+        al_runlog_tell(&r->log, "call", &err);
 }
 
-static void flush_rows(struct jsrun *r)
+static void flush_rows(void *ud)
 {
-    for (size_t i = 0; r->rows_due && i < r->n_calls; i++) {
+    struct jsrun *r = ud;
+    for (size_t i = 0; i < r->n_calls; i++) {
         if (r->calls[i]->row_due)
             write_row(r, r->calls[i]);
     }
-    r->rows_due = false;
 }
 
-static void flush_event(struct jsrun *r, const char *type, struct al_buf *body)
+void jsrun_journal_init(struct jsrun *r)
 {
-    struct al_err err = {0};
-    if (!body->n)
-        return;
-    r->event_at_ms = al_mono_ms();
-    if (al_store_event_add(store_of(r), r->id, type, al_buf_str(body), &err) < 0)
-        tell(r, type, &err);
-    al_buf_clear(body);
-}
-
-static void flush_all(struct jsrun *r)
-{
-    al_timer_stop(r->event_timer);
-    r->event_timer = NULL;
-    flush_start(r);
-    flush_rows(r);
-    flush_event(r, "print", &r->events);
-    flush_event(r, "progress", &r->event_progress);
-}
-
-/* One transaction for all that waits: its price is that of one row. */
-static bool begin_batch(struct jsrun *r)
-{
-    struct al_err err = {0};
-    if (al_store_batch_begin(store_of(r), &err) == 0)
-        return true;
-    tell(r, "rows", &err);
-    return false;
-}
-
-static void end_batch(struct jsrun *r)
-{
-    struct al_err err = {0};
-    if (al_store_batch_end(store_of(r), &err) < 0)
-        tell(r, "rows", &err);
-}
-
-void jsrun_journal_flush(struct jsrun *r)
-{
-    if (!r->start_due && !r->rows_due && !r->events.n && !r->event_progress.n)
-        return;
-    bool batch = begin_batch(r);
-    flush_all(r);
-    if (batch)
-        end_batch(r);
-}
-
-static void on_timer(void *ud)
-{
-    struct jsrun *r = ud;
-    r->event_timer = NULL;
-    jsrun_journal_flush(r);
-}
-
-static void flush_within(struct jsrun *r, uint64_t ms)
-{
-    if (!r->event_timer)
-        r->event_timer = al_timer_start(al_core_loop(r->core), ms, on_timer, r);
-}
-
-static void flush_soon(struct jsrun *r)
-{
-    uint64_t since = al_mono_ms() - r->event_at_ms;
-    if (r->events.n >= FLUSH_BYTES || (!r->event_timer && since >= FLUSH_MS))
-        jsrun_journal_flush(r);
-    else
-        flush_within(r, FLUSH_MS - (since < FLUSH_MS ? since : 0));
+    al_runlog_init(&r->log, al_core_loop(r->core), store_of(r), r->id, JSRUN_MAX_TEXT + (1u << 20));
+    r->log.rows = flush_rows;
+    r->log.ud = r;
 }
 
 void jsrun_journal_started(void *ud, int64_t pid)
 {
     struct jsrun *r = ud;
-    r->pid = pid;
-    r->start_due = true;
-    flush_within(r, ROWS_MS);
-}
-
-void jsrun_journal_print(struct jsrun *r, struct al_str line)
-{
-    if (r->events.n && r->events.n + line.n > FLUSH_BYTES)
-        jsrun_journal_flush(r);
-    al_buf_add_str(&r->events, line);
-    al_buf_addc(&r->events, '\n');
-    flush_soon(r);
-}
-
-/* Of progress that comes faster than the journal writes, the last counts. */
-void jsrun_journal_progress(struct jsrun *r, struct al_str json)
-{
-    al_buf_clear(&r->event_progress);
-    al_buf_add_str(&r->event_progress, json);
-    flush_soon(r);
+    al_runlog_started(&r->log, pid);
 }
 
 /* A call with effects has its row before it begins, on the disk where the effect would outlive us. */
 int jsrun_journal_call_begin(struct jsrun *r, struct jsrun_call *c, struct al_err *err)
 {
     if (c->effect == AL_EFFECT_READ || c->effect == AL_EFFECT_INTERNAL || c->only_reads) {
-        c->row_due = r->rows_due = true;
-        flush_within(r, ROWS_MS);
+        c->row_due = true;
+        al_runlog_rows_soon(&r->log);
         return 0;
     }
-    jsrun_journal_flush(r);
+    al_runlog_flush(&r->log);
     struct al_call_row row = row_of(c);
     if (al_store_call_begin(store_of(r), r->id, &row, c->effect != AL_EFFECT_PROCESS, err) < 0)
         return -1;
@@ -212,23 +106,19 @@ void jsrun_journal_call_end(struct jsrun *r, struct jsrun_call *c)
         write_row(r, c);
         return;
     }
-    c->row_due = r->rows_due = true;
-    flush_within(r, ROWS_MS);
+    c->row_due = true;
+    al_runlog_rows_soon(&r->log);
 }
 
 void jsrun_journal_security(struct jsrun *r)
 {
-    struct al_err err = {0};
-    jsrun_journal_flush(r);
-    if (al_store_event_add(store_of(r), r->id, "security", al_buf_str(&r->message), &err) < 0)
-        tell(r, "security", &err);
+    al_runlog_event(&r->log, "security", al_buf_str(&r->message));
 }
 
 void jsrun_journal_end(struct jsrun *r)
 {
     if (!r->began)
         return;
-    r->start_due = false; /* the row's end says it, too */
     autobuf struct al_buf record = AL_BUF_INIT(JSRUN_MAX_RECORD);
     jsresult_record(r, true, &record);
     al_buf_addc(&record, '\0');
@@ -247,12 +137,6 @@ void jsrun_journal_end(struct jsrun *r)
         .heap_peak_bytes = (int64_t)r->heap_peak_bytes,
     };
     memcpy(row.id, r->id, sizeof row.id);
-    struct al_err err = {0};
-    bool batch = begin_batch(r);
-    flush_all(r);
-    if (al_store_run_end(store_of(r), &row, &err) < 0)
-        tell(r, "end", &err);
-    if (batch)
-        end_batch(r);
+    al_runlog_end(&r->log, &row);
     r->message.n--;
 }

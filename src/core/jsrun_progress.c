@@ -82,7 +82,7 @@ void jsrun_on_progress(void *ud, struct al_str json)
         return;
     al_buf_clear(&r->progress);
     al_buf_add_str(&r->progress, al_buf_str(&next));
-    jsrun_journal_progress(r, al_buf_str(&next));
+    al_runlog_progress(&r->log, al_buf_str(&next));
     soon(r);
 }
 

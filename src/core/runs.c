@@ -39,14 +39,23 @@ static void unlink_slot(struct al_runs *r, struct al_run_slot *slot)
 int al_runs_admit(struct al_core *core, struct al_run_slot *slot, struct al_err *err)
 {
     struct al_runs *r = runs_of(core);
-    if (r->n_running + r->n_queued >= AL_HOST_MAX_RUNS + AL_HOST_MAX_QUEUED) {
+    if (!slot->nested && r->n_running + r->n_queued >= AL_HOST_MAX_RUNS + AL_HOST_MAX_QUEUED) {
         al_fail(err, AL_BUSY, "%d scripts run and %d wait already", AL_HOST_MAX_RUNS, AL_HOST_MAX_QUEUED);
         return al_hint(err, "try again when some have ended; one script can do the work of many: tools.map");
     }
     append(r, slot);
     slot->state = AL_SLOT_ADMITTED;
-    r->n_queued++;
+    r->n_queued += !slot->nested;
     return 0;
+}
+
+static struct al_run_slot *next_to_go(struct al_runs *r)
+{
+    bool room = r->n_running < AL_HOST_MAX_RUNS;
+    struct al_run_slot *slot = r->first;
+    while (slot && (slot->state != AL_SLOT_WAITING || (!room && !slot->nested)))
+        slot = slot->next;
+    return slot;
 }
 
 /* go() may end runs and admit others, so the list is looked at afresh after each. */
@@ -57,15 +66,10 @@ static void hand_out(void *ud)
     if (!r)
         return;
     r->deferred = false;
-    while (r->n_running < AL_HOST_MAX_RUNS) {
-        struct al_run_slot *slot = r->first;
-        while (slot && slot->state != AL_SLOT_WAITING)
-            slot = slot->next;
-        if (!slot)
-            return;
+    for (struct al_run_slot *slot; (slot = next_to_go(r));) {
         slot->state = AL_SLOT_RUNNING;
-        r->n_queued--;
-        r->n_running++;
+        r->n_queued -= !slot->nested;
+        r->n_running += !slot->nested;
         slot->go(slot->ud);
     }
 }
@@ -96,9 +100,9 @@ void al_runs_leave(struct al_core *core, struct al_run_slot *slot)
     struct al_runs *r = runs_of(core);
     unlink_slot(r, slot);
     if (slot->state == AL_SLOT_RUNNING)
-        r->n_running--;
+        r->n_running -= !slot->nested;
     else
-        r->n_queued--;
+        r->n_queued -= !slot->nested;
     slot->state = AL_SLOT_OUT;
     if (r->n_queued)
         hand_out_soon(core);

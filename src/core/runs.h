@@ -10,12 +10,15 @@
 
 struct al_core;
 
-/* Part of a run, which fills the first four. */
+/* Part of a run, which fills the first five. */
 struct al_run_slot {
     const char *id;
     void (*go)(void *ud);     /* its turn has come; in a turn of the loop of its own */
     void (*cancel)(void *ud); /* for al_core_cancel_run */
     void *ud;
+    /* Made by a script that has a place: it goes at once and takes none, or runs that wait for runs of their own would
+     * stop each other for good. Set before al_runs_admit. */
+    bool nested;
     struct al_run_slot *next, *prev;
     enum {
         AL_SLOT_OUT,

@@ -53,6 +53,9 @@ struct al_tool {
     /* Of an external tool: it changes nothing there, as its maker says. Such calls run at once, and their rows need not
      * be on the disk before them. It opens nothing. */
     bool only_reads;
+    /* A direct call of it is a run with a row of its own, which the tool writes, and with a place among the runs of the
+     * host: it does not wait for other calls with effects. Nested, it does. */
+    bool own_run;
     bool destructive, idempotent, open_world; /* MCP annotations; read-only follows from the effect */
     /* Begins the work; ends in al_call_finish, now or later, always in the loop's thread. */
     void (*start)(struct al_call *call);
