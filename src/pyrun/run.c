@@ -1,0 +1,225 @@
+/* One run: prepared on the pool, started under the supervisor, watched, and told of once when nothing of it
+ * is left. */
+#include "base/ident.h"
+#include "base/mem.h"
+#include "pyrun/run_state.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+#define STOPPER_MS 3000
+#define FIRST_LOOK_MS 20
+#define LOOK_MS 100
+/* A look at a large tree may take long: it is not to take more than a fifth of the time. */
+#define LOOK_SHARE 4
+
+static void finish(struct al_py_run *r);
+
+/* --- stopping --- */
+
+static void kill_tree(struct al_py_run *r)
+{
+    if (r->service)
+        al_service_stop(r->service, 0);
+}
+
+static void stopper_done(void *ud, const struct al_child_end *end)
+{
+    struct al_py_run *r = ud;
+    (void)end;
+    r->stopper = NULL;
+    kill_tree(r);
+    finish(r);
+}
+
+/* An engine's client is not its container: the container is ended by its engine, then what is ours. */
+static bool start_stopper(struct al_py_run *r)
+{
+    if (!r->command.stop_program || !r->command.stop_argv)
+        return false;
+    struct al_child_spec spec = {.program = r->command.stop_program,
+                                 .argv = r->command.stop_argv,
+                                 .envp = r->command.envp,
+                                 .cwd_fd = -1,
+                                 .max_output = 4096,
+                                 .timeout_ms = STOPPER_MS};
+    r->stopper = al_child_start(r->loop, &spec, stopper_done, r, NULL);
+    return r->stopper != NULL;
+}
+
+/* The first reason counts. r->err is told by the caller. */
+static bool decide(struct al_py_run *r, enum al_py_cause cause)
+{
+    if (r->decided || r->phase == AL_PY_RUN_OVER)
+        return false;
+    r->decided = true;
+    r->cause = cause;
+    return true;
+}
+
+static void stop(struct al_py_run *r)
+{
+    if (r->phase == AL_PY_RUN_ON && !start_stopper(r))
+        kill_tree(r);
+}
+
+void al_py_run_cancel(struct al_py_run *r)
+{
+    if (decide(r, AL_PY_STOPPED))
+        stop(r);
+}
+
+static void time_is_up(void *ud)
+{
+    struct al_py_run *r = ud;
+    r->deadline = NULL;
+    if (!decide(r, AL_PY_TIMED_OUT))
+        return;
+    al_py_run_say_timeout(r, &r->err);
+    stop(r);
+}
+
+/* --- looking --- */
+
+static void look(void *ud);
+
+static void looked(void *ud)
+{
+    struct al_py_run *r = ud;
+    r->looking = false;
+    if (r->phase != AL_PY_RUN_ON) {
+        finish(r);
+        return;
+    }
+    al_py_run_tell_progress(r);
+    if (al_py_run_over_limit(r, &r->look.use, &r->look.cause, &r->look.err) && decide(r, r->look.cause)) {
+        r->err = r->look.err;
+        stop(r);
+    }
+    uint64_t wait = r->look.took_ms * LOOK_SHARE;
+    r->tick = al_timer_start(r->loop, wait > LOOK_MS ? wait : LOOK_MS, look, r);
+}
+
+static void look(void *ud)
+{
+    struct al_py_run *r = ud;
+    r->tick = NULL;
+    r->looking = true;
+    al_work_start(r->loop, al_py_run_look, looked, r);
+}
+
+/* --- the program --- */
+
+static void got_output(void *ud, struct al_str bytes)
+{
+    struct al_py_run *r = ud;
+    al_py_capture_add(&r->out, bytes);
+    if (bytes.n > 0 && r->ops.output)
+        r->ops.output(r->ud, false, bytes);
+}
+
+static void got_errors(void *ud, struct al_str bytes)
+{
+    struct al_py_run *r = ud;
+    al_py_capture_add(&r->errors, bytes);
+    if (bytes.n > 0 && r->ops.output)
+        r->ops.output(r->ud, true, bytes);
+}
+
+static void ended(void *ud, const struct al_service_end *end)
+{
+    struct al_py_run *r = ud;
+    r->service = NULL;
+    r->ended = *end;
+    r->phase = AL_PY_RUN_OVER;
+    r->duration_ms = al_mono_ms() - r->started_ms;
+    finish(r);
+}
+
+static void told(void *ud)
+{
+    struct al_py_run *r = ud;
+    al_py_run_tell_progress(r);
+    al_py_run_tell_end(r);
+    al_py_run_free(r);
+}
+
+/* Once nothing is on its way any more: the last look, and the end. */
+static void finish(struct al_py_run *r)
+{
+    if (r->phase != AL_PY_RUN_OVER || r->finishing)
+        return;
+    atomic_store(&r->look.stop, true);
+    al_timer_stop(r->deadline);
+    al_timer_stop(r->tick);
+    r->deadline = r->tick = NULL;
+    if (r->looking || r->stopper)
+        return;
+    r->finishing = true;
+    al_work_start(r->loop, al_py_run_clear, told, r);
+}
+
+static int start_program(struct al_py_run *r, struct al_err *err)
+{
+    static const struct al_service_ops ops = {.output = got_output, .errors = got_errors, .ended = ended};
+    struct al_py_command *c = &r->command;
+    int fds[AL_SERVICE_PASS_FDS] = {r->report[1]};
+    size_t n = 1;
+    char own[32];
+    while (n < 1 + sizeof(c->fds) / sizeof(c->fds[0]) && c->fds[n - 1] >= 0) {
+        fds[n] = c->fds[n - 1];
+        n++;
+    }
+    /* Our own binary by its descriptor, so that an upgrade meanwhile changes nothing. */
+    snprintf(own, sizeof(own), "/proc/self/fd/%zu", AL_PY_REPORT_FD + n);
+    if (!c->program)
+        fds[n++] = al_self_fd();
+    struct al_service_spec spec = {.program = c->program ? c->program : own,
+                                   .argv = c->argv,
+                                   .envp = c->envp,
+                                   .cwd_fd = c->cwd_fd,
+                                   .no_input = true,
+                                   .pass_fds = fds,
+                                   .n_pass_fds = n};
+    r->service = al_service_start(r->loop, &spec, &ops, r, err);
+    return r->service ? 0 : -1;
+}
+
+static void prepared(void *ud)
+{
+    struct al_py_run *r = ud;
+    r->started_ms = al_mono_ms();
+    bool fine = r->prepared && !r->decided && start_program(r, &r->err) == 0;
+    al_py_run_close_passed(r);
+    if (!fine) {
+        if (!r->decided)
+            r->cause = AL_PY_NOT_STARTED;
+        r->decided = true;
+        r->phase = AL_PY_RUN_OVER;
+        finish(r);
+        return;
+    }
+    r->phase = AL_PY_RUN_ON;
+    r->service_ran = true;
+    r->look.pid = al_service_pid(r->service);
+    r->deadline = al_timer_start(r->loop, al_py_run_time(r), time_is_up, r);
+    r->tick = al_timer_start(r->loop, FIRST_LOOK_MS, look, r);
+    if (r->ops.started)
+        r->ops.started(r->ud, r->look.pid);
+}
+
+struct al_py_run *al_py_run_start(struct al_pyrun *p, const struct al_py_run_spec *spec,
+                                  const struct al_py_run_ops *ops, void *ud, struct al_err *err)
+{
+    const struct al_py_backend_ops *backend = al_py_backend_ops(spec->backend);
+    if (!backend || !spec->job || spec->job->fd < 0) {
+        al_fail(err, AL_INTERNAL, "a Python run was asked for without its job");
+        return NULL;
+    }
+    struct al_py_run *r = al_py_run_new(p, spec, backend);
+    r->ops = *ops;
+    r->ud = ud;
+    al_work_start(r->loop, al_py_run_prepare, prepared, r);
+    return r;
+}

@@ -1,0 +1,128 @@
+/* What a run may use, and what is said when it uses more. */
+#include "base/ident.h"
+#include "base/text.h"
+#include "pyrun/run_state.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MIB ((uint64_t)1 << 20)
+
+static uint64_t limit(const struct al_py_run *r, enum al_opt o)
+{
+    return (uint64_t)al_config_int(r->config, o);
+}
+
+uint64_t al_py_run_time(const struct al_py_run *r)
+{
+    uint64_t more = r->backend->id == AL_PY_WASM ? limit(r, AL_OPT_ANALYSIS_WASM_STARTUP_MS) : 0;
+    return r->spec.timeout_ms + more;
+}
+
+void al_py_run_look(void *run)
+{
+    struct al_py_run *r = run;
+    uint64_t before = al_mono_ms();
+    r->look.use = (struct al_py_use){0};
+    al_buf_clear(&r->look.progress);
+    if (!al_py_progress_read(r->work_fd, &r->look.progress))
+        al_buf_clear(&r->look.progress);
+    if (r->group_memory)
+        r->look.use.memory = al_cgroup_memory(r->cgroup);
+    else
+        r->look.use.memory = al_py_tree_memory(
+            r->look.pid, r->backend->sampled ? limit(r, AL_OPT_ANALYSIS_LIMITS_MEMORY_MB) * MIB : UINT64_MAX,
+            &r->look.stop);
+    if (r->backend->sampled) {
+        uint64_t bytes = limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_BYTES);
+        uint64_t files = limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_FILES);
+        al_py_folder_use(r->work_fd, bytes, files, &r->look.stop, &r->look.use);
+        al_py_folder_use(r->staging_fd, bytes, files, &r->look.stop, &r->look.use);
+    }
+    r->look.took_ms = al_mono_ms() - before;
+}
+
+/* --- words --- */
+
+static void hint_logs(const struct al_py_run *r, struct al_err *err, const char *more)
+{
+    al_hint(err, "What it had printed is in logs/stdout.log and logs/stderr.log of the run %s. %s",
+            r->spec.job->id, more);
+}
+
+void al_py_run_say_timeout(const struct al_py_run *r, struct al_err *err)
+{
+    autobuf struct al_buf time = AL_BUF_INIT(64);
+    al_text_duration(&time, r->spec.timeout_ms);
+    al_fail(err, AL_TIMEOUT, "the script was stopped at its time limit of %.*s", AL_FMT(al_buf_str(&time)));
+    hint_logs(r, err,
+              "Do less in one run, or give it more time: timeoutMs, up to analysis.limits.timeoutMs.");
+}
+
+void al_py_run_say_memory(const struct al_py_run *r, struct al_err *err)
+{
+    al_fail(err, AL_MEMORY_LIMIT,
+            "the script was stopped: it used more memory than analysis.limits.memoryMb (%" PRIu64 " MiB)",
+            limit(r, AL_OPT_ANALYSIS_LIMITS_MEMORY_MB));
+    hint_logs(r, err, "Work in smaller parts, or raise analysis.limits.memoryMb.");
+}
+
+static void say_bytes(const struct al_py_run *r, struct al_err *err)
+{
+    autobuf struct al_buf size = AL_BUF_INIT(64);
+    al_text_bytes(&size, limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_BYTES));
+    al_fail(
+        err, AL_QUOTA_EXCEEDED,
+        "the script was stopped: its files take more of the disk than analysis.limits.maxWorkBytes (%.*s)",
+        AL_FMT(al_buf_str(&size)));
+    hint_logs(r, err, "Write less, or raise analysis.limits.maxWorkBytes.");
+}
+
+static void say_files(const struct al_py_run *r, bool deep, struct al_err *err)
+{
+    if (deep)
+        al_fail(err, AL_QUOTA_EXCEEDED, "the script was stopped: its folders are nested more than %d deep",
+                AL_PY_MAX_DEPTH);
+    else
+        al_fail(err, AL_QUOTA_EXCEEDED,
+                "the script was stopped: it made more files and folders than analysis.limits.maxWorkFiles "
+                "(%" PRIu64 ")",
+                limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_FILES));
+    hint_logs(r, err,
+              deep ? "Make fewer levels." : "Write fewer files, or raise analysis.limits.maxWorkFiles.");
+}
+
+bool al_py_run_over_limit(struct al_py_run *r, const struct al_py_use *use, enum al_py_cause *ret_cause,
+                          struct al_err *ret_err)
+{
+    if (use->memory > r->peak_bytes)
+        r->peak_bytes = use->memory;
+    if (!r->backend->sampled)
+        return false;
+    if (!r->group_memory && use->memory > limit(r, AL_OPT_ANALYSIS_LIMITS_MEMORY_MB) * MIB) {
+        *ret_cause = AL_PY_MEMORY;
+        al_py_run_say_memory(r, ret_err);
+        return true;
+    }
+    *ret_cause = AL_PY_DISK;
+    if (use->disk > limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_BYTES)) {
+        say_bytes(r, ret_err);
+        return true;
+    }
+    if (use->deep || use->files > limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_FILES)) {
+        say_files(r, use->deep, ret_err);
+        return true;
+    }
+    return false;
+}
+
+void al_py_run_tell_progress(struct al_py_run *r)
+{
+    struct al_str now = al_buf_str(&r->look.progress);
+    if (now.n == 0 || al_str_eq(now, al_buf_str(&r->told)))
+        return;
+    al_buf_clear(&r->told);
+    al_buf_add_str(&r->told, now);
+    if (r->ops.progress)
+        r->ops.progress(r->ud, al_buf_str(&r->told));
+}
