@@ -109,6 +109,23 @@ bool al_id_valid(struct al_str id, const char *prefix)
     return true;
 }
 
+int64_t al_id_time_ms(struct al_str id)
+{
+    if (id.n < ULID_LEN)
+        return -1;
+    const char *ulid = id.p + id.n - ULID_LEN;
+    int64_t ms = 0;
+    if (ulid[0] > '7')
+        return -1;
+    for (int i = 0; i < 10; i++) { /* ten digits of time, five bits each */
+        const char *digit = ulid[i] ? strchr(crockford, ulid[i]) : NULL;
+        if (!digit)
+            return -1;
+        ms = ms << 5 | (digit - crockford);
+    }
+    return ms;
+}
+
 static struct timespec clock_now(clockid_t clock)
 {
     struct timespec ts;

@@ -11,6 +11,7 @@
 #define AL_ID_MAX 40
 void al_id_new(char out[AL_ID_MAX], const char *prefix);
 bool al_id_valid(struct al_str id, const char *prefix);
+int64_t al_id_time_ms(struct al_str id); /* when it was made, since 1970 UTC; -1: it is no id */
 
 void al_random(void *p, size_t n); /* getrandom(2); aborts when the kernel refuses */
 
