@@ -6,6 +6,7 @@
 #include "jsvm/engine.h"
 #include "os/fd.h"
 #include "os/spawn.h"
+#include "pyrun/oci.h"
 #include "sandbox/guest.h"
 #include "sandbox/supervise.h"
 
@@ -19,6 +20,8 @@ int main(int argc, char **argv)
         return al_supervise_main(argc, argv);
     if (argc > 1 && strcmp(argv[1], AL_GUEST_VERB) == 0)
         return al_guest_main(argc, argv);
+    if (argc > 1 && strcmp(argv[1], AL_OCI_VERB) == 0)
+        return al_oci_main(argc, argv);
     if (argc > 1 && strcmp(argv[1], AL_ZYGOTE_VERB) == 0)
         return al_zygote_main(argc, argv);
     if (argc > 1 && strcmp(argv[1], AL_DATA_INGEST_VERB) == 0)

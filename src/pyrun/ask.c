@@ -85,18 +85,15 @@ static int start(const char *const *argv, char **env, int out, int errors, pid_t
     return al_spawn(&how, pid, pidfd, err);
 }
 
-int al_py_ask(struct al_pyrun *p, const char *const *argv, uint64_t timeout_ms, struct al_buf *out,
-              struct al_buf *errors, int *ret_status, struct al_err *err)
+int al_py_ask_in(const char *const *argv, char **env, uint64_t timeout_ms, struct al_buf *out,
+                 struct al_buf *errors, int *ret_status, struct al_err *err)
 {
     int out_pipe[2] = {-1, -1}, err_pipe[2] = {-1, -1}, pidfd = -1, r = -1;
     pid_t pid = 0;
     if (pipe2(out_pipe, O_CLOEXEC) < 0 || pipe2(err_pipe, O_CLOEXEC) < 0) {
         r = al_fail_errno(err, AL_BUSY, errno, "cannot make a pipe");
     } else {
-        char **env = al_env_child();
-        al_env_clean_path(env, al_pyrun_avoid(p));
         r = start(argv, env, out_pipe[1], err_pipe[1], &pid, &pidfd, err);
-        al_env_free(env);
     }
     al_close(&out_pipe[1]);
     al_close(&err_pipe[1]);
@@ -118,4 +115,14 @@ int al_py_ask(struct al_pyrun *p, const char *const *argv, uint64_t timeout_ms, 
     al_close(&err_pipe[0]);
     al_close(&pidfd);
     return r < 0 ? -1 : 0;
+}
+
+int al_py_ask(struct al_pyrun *p, const char *const *argv, uint64_t timeout_ms, struct al_buf *out,
+              struct al_buf *errors, int *ret_status, struct al_err *err)
+{
+    char **env = al_env_child();
+    al_env_clean_path(env, al_pyrun_avoid(p));
+    int r = al_py_ask_in(argv, env, timeout_ms, out, errors, ret_status, err);
+    al_env_free(env);
+    return r;
 }

@@ -87,6 +87,9 @@ const char *al_pyrun_program(struct al_pyrun *p, const char *name);
  * rest dropped. 0 with its exit status (-1: by a signal); -1 when it did not start or did not end in time. */
 int al_py_ask(struct al_pyrun *p, const char *const *argv, uint64_t timeout_ms, struct al_buf *out, struct al_buf *errors,
               int *ret_status, struct al_err *err) AL_MUST_CHECK;
+/* The same with that environment (NULL-terminated, borrowed), in whatever process. */
+int al_py_ask_in(const char *const *argv, char **env, uint64_t timeout_ms, struct al_buf *out, struct al_buf *errors,
+                 int *ret_status, struct al_err *err) AL_MUST_CHECK;
 
 /* hints.c: what installs a Debian-named package ("python3", "bubblewrap") on the distribution of that os-release text:
  * "sudo apt install bubblewrap"; of this machine's. */

@@ -1,5 +1,25 @@
-/* Not built yet. */
-#include "pyrun/backend.h"
+/*
+ * Scripts in a container of Docker or Podman: no network, a root that cannot be written, the job's folders
+ * and nothing else of this computer, an image by its digest. A kernel or an engine with a hole is a way out,
+ * and we say so.
+ */
+#include "pyrun/oci.h"
+#include "pyrun/oci_int.h"
+
+#include "base/mem.h"
+#include "os/fd.h"
+#include "os/path.h"
+#include "os/spawn.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define WORDS_MAX 96
+#define CONTAINER_USER 65534 /* as root, when the run names nobody */
+#define NO_MEMORY "the command of a container is too long"
 
 static enum al_py_isolation isolation(struct al_pyrun *p)
 {
@@ -7,27 +27,323 @@ static enum al_py_isolation isolation(struct al_pyrun *p)
     return AL_PY_CONTAINER;
 }
 
+/* --- ids that were looked up --- */
+
+static struct known {
+    pthread_mutex_t lock;
+    char *program, *image, id[65];
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void al_oci_remember_id(const char *program, const char *image, const char *id)
+{
+    pthread_mutex_lock(&known.lock);
+    free(known.program);
+    free(known.image);
+    known.program = al_xstrdup(program);
+    known.image = al_xstrdup(image);
+    snprintf(known.id, sizeof(known.id), "%s", id);
+    pthread_mutex_unlock(&known.lock);
+}
+
+bool al_oci_known_id(const char *program, const char *image, char ret[65])
+{
+    pthread_mutex_lock(&known.lock);
+    bool there = known.program && strcmp(known.program, program) == 0 && strcmp(known.image, image) == 0;
+    if (there)
+        memcpy(ret, known.id, sizeof(known.id));
+    pthread_mutex_unlock(&known.lock);
+    return there;
+}
+
+/* --- what is there --- */
+
+static int no_image(struct al_err *err)
+{
+    al_fail(err, AL_RUNTIME_UNAVAILABLE, "container image: none is configured");
+    return al_hint(err,
+                   "alisio analysis setup --oci --image python:3.12-slim pulls one and prints the value of "
+                   "analysis.oci.image");
+}
+
 static int check(struct al_pyrun *p, struct al_py_probe *probe, struct al_err *err)
 {
-    (void)p;
-    (void)probe;
-    return al_fail(err, AL_RUNTIME_UNAVAILABLE, "not built yet");
+    const char *image = al_config_text(al_pyrun_config(p), AL_OPT_ANALYSIS_OCI_IMAGE);
+    struct al_oci_engine e = {0};
+    struct al_oci_facts facts;
+    char id[65];
+    if (!image)
+        return no_image(err);
+    if (al_oci_engine_find(p, false, &e, err) < 0)
+        return -1;
+    int r = al_oci_facts(&e, &facts, err);
+    if (r == 0)
+        r = al_oci_image_id(e.program, e.env, image, id, err);
+    if (r == 1) {
+        al_fail(err, AL_RUNTIME_UNAVAILABLE, "container image: analysis.oci.image is not in the store of %s",
+                al_oci_engine_name(&e));
+        al_hint(err, "alisio analysis setup --oci");
+    }
+    if (r == 0) {
+        al_oci_remember_id(e.program, image, id);
+        snprintf(probe->version, sizeof(probe->version), "%s%s", facts.version,
+                 facts.rootless ? ", rootless" : "");
+        /* Podman's container is a descendant of ours, so that its memory can be watched; Docker's is not. */
+        probe->memory = facts.memory ? AL_PY_KEPT_ENGINE : e.docker ? AL_PY_KEPT_NOT : AL_PY_KEPT_SAMPLED;
+        probe->pids = facts.pids ? AL_PY_KEPT_ENGINE : AL_PY_KEPT_NOT;
+        probe->disk = AL_PY_KEPT_SAMPLED;
+        probe->pid_namespace = true;
+    }
+    al_oci_engine_fini(&e);
+    return r == 0 ? 0 : -1;
 }
 
-static int command(const struct al_py_start *start, struct al_arena *a, struct al_py_command *ret,
+/* --- the command --- */
+
+struct words {
+    struct al_arena *a;
+    char **list;
+    size_t n;
+    bool failed;
+};
+
+static void add(struct words *w, char *word)
+{
+    if (!word || w->n + 1 >= WORDS_MAX)
+        w->failed = true;
+    else
+        w->list[w->n++] = word;
+}
+
+static void add_copy(struct words *w, const char *word)
+{
+    add(w, al_arena_dup(w->a, al_str_of(word)));
+}
+
+#define add_f(w, ...) add(w, al_arena_printf((w)->a, __VA_ARGS__))
+
+static void mount(struct words *w, const char *from, const char *to, const char *how, bool relabel)
+{
+    add_copy(w, "-v");
+    add_f(w, "%s:%s:%s%s", from, to, how, relabel ? ",z" : "");
+}
+
+static bool selinux_enforces(void)
+{
+    autobuf struct al_buf said = AL_BUF_INIT(16);
+    al_py_small_file("/sys/fs/selinux/enforce", &said);
+    return al_str_is(al_buf_str(&said), "1");
+}
+
+static int64_t memory_mb(const struct al_config *c)
+{
+    int64_t container = al_config_int(c, AL_OPT_ANALYSIS_OCI_MEMORY_MB);
+    int64_t script = al_config_int(c, AL_OPT_ANALYSIS_LIMITS_MEMORY_MB);
+    return script < container ? script : container;
+}
+
+static void limits(struct words *w, const struct al_config *c)
+{
+    int64_t cpus = al_config_int(c, AL_OPT_ANALYSIS_OCI_CPUS);
+    add_f(w, "--pids-limit=%lld", (long long)al_config_int(c, AL_OPT_ANALYSIS_LIMITS_PROCESSES));
+    add_f(w, "--memory=%lldm", (long long)memory_mb(c));
+    if (cpus % 100)
+        add_f(w, "--cpus=%lld.%02lld", (long long)(cpus / 100), (long long)(cpus % 100));
+    else
+        add_f(w, "--cpus=%lld", (long long)(cpus / 100));
+}
+
+/* Files that the script writes are to be ours. A rootless Docker maps us itself: there, we are its root. */
+static void user(struct words *w, const struct al_py_start *s, const struct al_oci_engine *e)
+{
+    if (e->docker && e->rootless)
+        return;
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+    if (uid == 0) { /* root of a container with root's engine would be root */
+        uid = s->uid ? s->uid : CONTAINER_USER;
+        gid = s->gid ? s->gid : CONTAINER_USER;
+    }
+    add_copy(w, "--user");
+    add_f(w, "%u:%u", (unsigned)uid, (unsigned)gid);
+}
+
+/* The image's own PATH stays. */
+static void environment(struct words *w, const struct al_py_start *s, const struct al_py_places *places)
+{
+    char **env = al_py_env(s, places, w->a);
+    w->failed |= !env;
+    for (size_t i = 0; env && env[i]; i++) {
+        if (strncmp(env[i], "PATH=", 5) == 0)
+            continue;
+        add_copy(w, "-e");
+        add(w, env[i]);
+    }
+    add_copy(w, "-e");
+    add_f(w, "MPLCONFIGDIR=%s/.matplotlib", places->work);
+}
+
+/* The words of the engine: in the order in which the documentation shows them, then what came later. */
+static void engine_words(struct words *w, const struct al_py_start *s, const struct al_oci_engine *e,
+                         const char *image)
+{
+    static const char *const walls[] = {"--network=none", "--read-only", "--cap-drop=ALL",
+                                        "--security-opt=no-new-privileges"};
+    static const struct al_py_places inside = AL_PY_PLACES_JOB;
+    const struct al_config *c = al_pyrun_config(s->pyrun);
+    const struct al_py_places *here = al_py_host_places(s, w->a);
+    bool z = selinux_enforces();
+    if (!here) {
+        w->failed = true;
+        return;
+    }
+    add_copy(w, e->program);
+    add_copy(w, "run");
+    add_copy(w, "--rm");
+    add_copy(w, "--name");
+    add_f(w, AL_OCI_NAME_PREFIX "%s", s->spec->job->id);
+    for (size_t i = 0; i < sizeof(walls) / sizeof(walls[0]); i++)
+        add_copy(w, walls[i]);
+    limits(w, c);
+    user(w, s, e);
+    mount(w, here->script, inside.script, "ro", z);
+    mount(w, here->input, inside.input, "ro", z);
+    mount(w, here->work, inside.work, "rw", z);
+    mount(w, here->output, inside.output, "rw", z);
+    add_copy(w, "--tmpfs");
+    add_copy(w, "/tmp:size=256m");
+    add_copy(w, "--label");
+    add_copy(w, AL_OCI_LABEL);
+    add_f(w, "--memory-swap=%lldm", (long long)memory_mb(c));
+    add_copy(w, "--pull=never");
+    if (!e->docker && e->rootless)
+        add_copy(w, "--userns=keep-id");
+    if (here->scratch)
+        mount(w, here->scratch, inside.scratch, "ro", z);
+    add_f(w, "--workdir=%s", inside.work);
+    add_f(w, "--cidfile=%s/logs/container", s->spec->job->path);
+    environment(w, s, &inside);
+    add_copy(w, image);
+    const char *python[] = {"python", NULL};
+    char **rest = al_py_argv(python, "/job/script/main.py", w->a);
+    w->failed |= !rest;
+    for (size_t i = 0; rest && rest[i]; i++)
+        add(w, rest[i]);
+}
+
+static void stop_words(const struct al_py_start *s, const struct al_oci_engine *e, struct words *w,
+                       struct al_py_command *ret)
+{
+    add_copy(w, e->program);
+    add_copy(w, "kill");
+    add_f(w, AL_OCI_NAME_PREFIX "%s", s->spec->job->id);
+    ret->stop_program = e->program;
+    ret->stop_argv = w->list;
+}
+
+/* A mount is written FROM:TO:HOW. */
+static int refuse_colon(const char *path, const char *what, struct al_err *err)
+{
+    if (!path || !strchr(path, ':'))
+        return 0;
+    al_fail(err, AL_RUNTIME_UNAVAILABLE, "container: the path of %s has a colon, which no mount can hold",
+            what);
+    al_detail(err, "%s", path);
+    return al_hint(err, "give ALISIO_STATE_HOME (or forge.scratch.root) a path without one");
+}
+
+static char **copy_env(char **env, struct al_arena *a)
+{
+    size_t n = 0;
+    while (env[n])
+        n++;
+    char **copy = al_arena_alloc(a, (n + 1) * sizeof(*copy));
+    for (size_t i = 0; copy && i < n; i++) {
+        copy[i] = al_arena_dup(a, al_str_of(env[i]));
+        if (!copy[i])
+            return NULL;
+    }
+    return copy;
+}
+
+static int build(const struct al_py_start *s, const struct al_oci_engine *e, const char *image,
+                 struct al_arena *a, struct al_py_command *ret, struct al_err *err)
+{
+    struct words run = {a, al_arena_alloc(a, WORDS_MAX * sizeof(char *)), 0, false};
+    struct words stop = {a, al_arena_alloc(a, 8 * sizeof(char *)), 0, false};
+    char id[65] = "";
+    if (!run.list || !stop.list)
+        return al_fail(err, AL_INTERNAL, NO_MEMORY);
+    al_oci_known_id(e->program, image, id);
+    add_copy(&run, "alisio");
+    add_copy(&run, AL_OCI_VERB);
+    add_f(&run, "--report=%d", s->report_fd);
+    add_f(&run, "--image=%s", image);
+    add_f(&run, "--id=%s", id);
+    add_f(&run, "--engine=%s", al_oci_engine_name(e));
+    add_f(&run, "--container=" AL_OCI_NAME_PREFIX "%s", s->spec->job->id);
+    add_f(&run, "--cid=%s/logs/container", s->spec->job->path);
+    add_copy(&run, "--");
+    engine_words(&run, s, e, image);
+    stop_words(s, e, &stop, ret);
+    ret->argv = run.list;
+    ret->envp = copy_env(e->env, a);
+    if (run.failed || stop.failed || !ret->envp)
+        return al_fail(err, AL_INTERNAL, NO_MEMORY);
+    return 0;
+}
+
+static int command(const struct al_py_start *s, struct al_arena *a, struct al_py_command *ret,
                    struct al_err *err)
 {
-    (void)start;
-    (void)a;
-    (void)ret;
-    return al_fail(err, AL_RUNTIME_UNAVAILABLE, "not built yet");
+    const char *image = al_config_text(al_pyrun_config(s->pyrun), AL_OPT_ANALYSIS_OCI_IMAGE);
+    struct al_oci_engine e = {0};
+    if (!image)
+        return no_image(err);
+    if (refuse_colon(s->spec->job->path, "the state folder", err) < 0 ||
+        refuse_colon(s->spec->scratch, "the scratchpad", err) < 0 ||
+        al_oci_engine_find(s->pyrun, false, &e, err) < 0)
+        return -1;
+    int r = build(s, &e, image, a, ret, err);
+    al_oci_engine_fini(&e);
+    return r;
 }
 
+static bool is_engine_line(struct al_str errors)
+{
+    struct al_str s = al_str_trim(errors);
+    return al_str_starts(s, "Error: ") || al_str_starts(s, "docker: ") || al_str_starts(s, "unknown flag") ||
+           al_str_find(s, AL_STR("\nError: ")) >= 0 || al_str_find(s, AL_STR("\ndocker: ")) >= 0;
+}
+
+/* 125: the engine failed; 126, 127: there is no such program in the image. A script may end with these, too,
+ * but does not speak as an engine then. */
 static bool explain(const struct al_guest_report *report, int exit_code, struct al_str errors,
                     struct al_err *err)
 {
-    return al_py_explain_guest(report, exit_code, errors, "oci", err);
+    if (report->layer == AL_GUEST_EXEC && report->error == AL_OCI_OTHER_IMAGE) {
+        al_fail(err, AL_RUNTIME_UNAVAILABLE,
+                "container image: the container was made of another image than the pinned one");
+        al_hint(err, "alisio analysis setup --oci");
+        return true;
+    }
+    if (report->layer == AL_GUEST_EXEC && report->error == AL_OCI_NO_IMAGE) {
+        al_fail(err, AL_RUNTIME_UNAVAILABLE,
+                "container image: analysis.oci.image is not in the engine's store");
+        al_hint(err, "alisio analysis setup --oci");
+        return true;
+    }
+    if (report->layer == AL_GUEST_STARTED || exit_code < 125 || exit_code > 127 || !is_engine_line(errors))
+        return false;
+    al_oci_fail(errors, "the container did not start", err);
+    return true;
 }
 
 const struct al_py_backend_ops al_py_oci = {
-    .id = AL_PY_OCI, .isolation = isolation, .check = check, .command = command, .explain = explain};
+    .id = AL_PY_OCI,
+    .drops_root = true,
+    .sampled = true,
+    .isolation = isolation,
+    .check = check,
+    .command = command,
+    .explain = explain,
+};
