@@ -22,6 +22,7 @@ static int command(const struct al_py_start *start, struct al_arena *a, struct a
                    struct al_err *err)
 {
     static const char *const self[] = {"alisio", NULL};
+    *ret = (struct al_py_command){.cwd_fd = -1, .fds = {-1, -1, -1, -1}};
     struct al_guest g = {
         .cgroup_procs = start->cgroup ? al_cgroup_procs(start->cgroup) : NULL,
         .pid_ns = AL_GUEST_TRY,

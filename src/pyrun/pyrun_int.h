@@ -22,6 +22,7 @@ struct al_pyrun {
     pthread_mutex_t find_lock; /* held while an interpreter is looked for; of found */
     bool has_found;
     struct al_py_interpreter found;
+    _Atomic unsigned bwrap_minor; /* of bubblewrap 0.MINOR; 0: not known, so a new one */
 
     /* The loop's thread alone. */
     struct al_py_probe known[AL_PY_N];
