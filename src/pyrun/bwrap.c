@@ -112,7 +112,7 @@ int al_py_bwrap_wrap(const struct al_py_start *start, const struct al_py_inside 
     if (ret->argv && start->cgroup) {
         static const char *const own[] = {"alisio", NULL};
         const struct al_guest outer = {
-            .cgroup_procs = al_cgroup_procs(start->cgroup), .link = true, .report_fd = start->report_fd};
+            .cgroup_procs = al_cgroup_procs(start->cgroup), .keep_fds = true, .report_fd = start->report_fd};
         ret->program = NULL;
         ret->argv = al_guest_argv(a, own, &outer, (const char *const *)ret->argv);
     }
