@@ -1,0 +1,357 @@
+/*
+ * Draws the charts of a page, once, when it is reached; put after the last chart and after Chart.js 4.
+ *
+ * The page's contract, which whoever writes pages keeps (this file and charts.css are the only readers):
+ *
+ *   <figure class="ac-chart" data-ac-chart="KIND">      KIND: pie donut bar hbar line area scatter
+ *     <figcaption>                                      optional; text only
+ *     <div class="ac-plot"><canvas role="img" aria-label="SUMMARY"></canvas></div>
+ *     <p class="ac-note">                               optional
+ *     <details class="ac-data"><summary>…</summary>TABLE</details>
+ *     <script type="application/json">SPEC</script>     inert; < > & U+2028 U+2029 written as \uXXXX
+ *   </figure>
+ *
+ *   SPEC: v 1 · kind · height (px) · title, locale, unit (optional) · fmt (options of Intl.NumberFormat)
+ *     all but scatter  labels [text] · series [{name, values [number or null]}], 1 to 8
+ *     pie, donut       one series, values > 0 · other (index of the slice that sums the rest up) · center (text, lines by \n)
+ *     the axes         stacked, smooth, valueLabels (booleans) · xTitle, yTitle
+ *     scatter          series [{name, points [[x, y]], labels [text]?}] · xFmt
+ *   A cell with data-ac-v="NUMBER" is written again with fmt, so that table and chart agree in the viewer's language;
+ *   data-ac-f="x" takes xFmt, "share" a percentage.
+ *
+ * Nothing here makes markup of text, evaluates text, or asks the network. A chart that cannot be drawn leaves its table open.
+ */
+(function () {
+  "use strict";
+  if (window.alisioCharts) return;
+  var shown = (window.alisioCharts = []);
+  var printing = false;
+  // Around foreign text beside numbers, so that right-to-left names leave the number where it is.
+  var isolate = function (text) { return "\u2068" + text + "\u2069"; };
+  var cut = function (text, most) { return text.length > most ? text.slice(0, most - 1) + "…" : text; };
+
+  function formatter(spec, options, unit) {
+    var format = null;
+    [[spec.locale, options], [undefined, options], [undefined, { maximumFractionDigits: 2 }]].some(function (pair) {
+      try {
+        format = new Intl.NumberFormat(pair[0] || undefined, pair[1]);
+      } catch (e) { /* an option or a language that this browser does not know */ }
+      return format !== null;
+    });
+    return function (value) {
+      if (value === null || value === undefined || !isFinite(value)) return "—";
+      return format.format(value) + (unit ? "\u00a0" + unit : "");
+    };
+  }
+  // For axes and narrow bars: 120K for 120,000.
+  function short(spec, options, largest) {
+    if (largest < 10000) return formatter(spec, options);
+    return formatter(spec, Object.assign({}, options, {
+      notation: "compact", minimumFractionDigits: 0, maximumFractionDigits: 1
+    }));
+  }
+
+  function theme(figure) {
+    var style = getComputedStyle(figure);
+    var get = function (name) { return style.getPropertyValue("--ac-" + name).trim(); };
+    var colours = [];
+    for (var i = 1; i <= 8; i++) colours.push(get(String(i)));
+    return {
+      colours: colours, other: get("other"), ink: get("ink"), soft: get("soft"), grid: get("grid"), edge: get("edge"),
+      sheet: get("sheet"), font: style.fontFamily
+    };
+  }
+  function rgb(hex) { return [1, 3, 5].map(function (i) { return parseInt(hex.slice(i, i + 2), 16); }); }
+  function alpha(hex, a) { return "rgba(" + rgb(hex).join(",") + "," + a + ")"; }
+  function onto(hex) { // black or white, whichever is easier to read there
+    var l = rgb(hex).map(function (c) { c /= 255; return c <= 0.04045 ? c / 12.92 : Math.pow((c + 0.055) / 1.055, 2.4); });
+    return 0.2126 * l[0] + 0.7152 * l[1] + 0.0722 * l[2] > 0.19 ? "#0b1211" : "#ffffff";
+  }
+
+  var MARKS = ["circle", "rect", "triangle", "rectRot", "crossRot", "star", "rectRounded", "cross"];
+  var DASHES = [[], [], [], [], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4]];
+
+  function values(spec) {
+    var all = [];
+    spec.series.forEach(function (s) {
+      (s.points || s.values).forEach(function (v) { all.push(Array.isArray(v) ? v[1] : v); });
+    });
+    return all.filter(function (v) { return v !== null; });
+  }
+  // The largest number that an axis has to show: of a stack, its height.
+  function reach(spec) {
+    if (!spec.stacked) return Math.max.apply(null, values(spec).map(Math.abs));
+    return Math.max.apply(null, spec.labels.map(function (_, i) {
+      return spec.series.reduce(function (sum, s) { return sum + Math.abs(s.values[i] || 0); }, 0);
+    }));
+  }
+
+  // --- what is written on the canvas beside Chart.js' own ---
+  function free(taken, box) {
+    var hit = taken.some(function (t) { return box[0] < t[2] && t[0] < box[2] && box[1] < t[3] && t[1] < box[3]; });
+    if (!hit) taken.push(box);
+    return !hit;
+  }
+  function write(ctx, text, x, y, colour, taken, align) {
+    var w = ctx.measureText(text).width, left = align === "left" ? x : align === "right" ? x - w : x - w / 2;
+    if (taken && !free(taken, [left - 1, y - 7, left + w + 1, y + 7])) return;
+    ctx.fillStyle = colour;
+    ctx.textAlign = align || "center";
+    ctx.textBaseline = "middle";
+    ctx.fillText(text, x, y);
+  }
+  function barLabels(state) {
+    var flat = state.spec.kind === "hbar", stacked = state.spec.stacked;
+    return {
+      id: "acBarLabels",
+      afterDatasetsDraw: function (chart) {
+        var ctx = chart.ctx, t = state.theme, taken = [];
+        ctx.save();
+        chart.data.datasets.forEach(function (set, s) {
+          if (!chart.isDatasetVisible(s)) return;
+          ctx.font = "600 12px " + t.font;
+          chart.getDatasetMeta(s).data.forEach(function (bar, i) {
+            var v = set.data[i];
+            if (v === null || v === undefined) return;
+            var size = Math.abs(flat ? bar.x - bar.base : bar.y - bar.base);
+            var long = state.text(v), brief = state.tick(v);
+            if (stacked) { // within the part, if it fits
+              var room = flat ? size : bar.width, high = flat ? bar.height : size;
+              var text = ctx.measureText(long).width + 8 <= room ? long : brief;
+              if (high < 16 || ctx.measureText(text).width + 6 > room) return;
+              write(ctx, text, flat ? (bar.x + bar.base) / 2 : bar.x, flat ? bar.y : (bar.y + bar.base) / 2, onto(t.colours[s]));
+            } else if (flat) {
+              write(ctx, long, bar.x + (v < 0 ? -6 : 6), bar.y, t.ink, taken, v < 0 ? "right" : "left");
+            } else {
+              var step = chart.chartArea.width / Math.max(1, set.data.length) / chart.data.datasets.length;
+              var fits = ctx.measureText(long).width <= Math.max(bar.width, step * (chart.data.datasets.length > 1 ? 0.8 : 1)) + 4;
+              write(ctx, fits ? long : brief, bar.x, bar.y + (v < 0 ? 10 : -10), t.ink, taken);
+            }
+          });
+        });
+        ctx.restore();
+      }
+    };
+  }
+  function sliceLabels(state) {
+    return {
+      id: "acSliceLabels",
+      afterDatasetsDraw: function (chart) {
+        var ctx = chart.ctx, t = state.theme, set = chart.data.datasets[0];
+        var sum = set.data.reduce(function (a, v, i) { return a + (chart.getDataVisibility(i) ? v : 0); }, 0);
+        ctx.save();
+        ctx.font = "600 12px " + t.font;
+        chart.getDatasetMeta(0).data.forEach(function (arc, i) {
+          if (!chart.getDataVisibility(i)) return;
+          var text = state.spec.fmt.style === "percent" ? state.text(set.data[i]) : state.share(set.data[i] / sum);
+          var angle = (arc.startAngle + arc.endAngle) / 2, r = arc.innerRadius + (arc.outerRadius - arc.innerRadius) * (arc.innerRadius ? 0.5 : 0.64);
+          var w = ctx.measureText(text).width, across = Math.min(arc.endAngle - arc.startAngle, Math.PI) * r;
+          if (across < w + 6 && across < 26 || across < 18 || (arc.innerRadius && arc.outerRadius - arc.innerRadius < w + 4)) return;
+          write(ctx, text, arc.x + Math.cos(angle) * r, arc.y + Math.sin(angle) * r, onto(set.backgroundColor[i]));
+        });
+        if (state.spec.center) {
+          var lines = state.spec.center.split("\n").slice(0, 3), first = chart.getDatasetMeta(0).data[0];
+          var y = first.y - (lines.length - 1) * 9, room = first.innerRadius * 1.7;
+          lines.forEach(function (line, i) {
+            var px = i ? 12 : 24;
+            ctx.font = (i ? "400 " : "600 ") + px + "px " + t.font;
+            while (ctx.measureText(line).width > room && px > 10) ctx.font = (i ? "400 " : "600 ") + --px + "px " + t.font;
+            write(ctx, cut(line, 40), first.x, y, i ? t.soft : t.ink);
+            y += i ? 15 : 21;
+          });
+        }
+        ctx.restore();
+      }
+    };
+  }
+
+  // --- from a spec to what Chart.js takes ---
+  function datasets(state) {
+    var spec = state.spec, t = state.theme;
+    if (spec.kind === "pie" || spec.kind === "donut")
+      return [{
+        data: spec.series[0].values,
+        backgroundColor: spec.labels.map(function (_, i) { return i === spec.other ? t.other : t.colours[i % 8]; }),
+        borderColor: t.sheet, borderWidth: spec.labels.length > 1 ? 2 : 0, hoverOffset: 4
+      }];
+    return spec.series.map(function (s, i) {
+      var colour = t.colours[i], set = { label: cut(s.name, 60), data: s.values };
+      if (spec.kind === "bar" || spec.kind === "hbar")
+        return Object.assign(set, {
+          backgroundColor: colour, hoverBackgroundColor: colour, borderRadius: spec.stacked ? 0 : 2, maxBarThickness: 56,
+          borderColor: t.sheet, borderWidth: spec.stacked ? 1 : 0, categoryPercentage: spec.series.length > 1 ? 0.76 : 0.7,
+          barPercentage: spec.series.length > 1 && !spec.stacked ? 0.94 : 1
+        });
+      if (spec.kind === "scatter")
+        return Object.assign(set, {
+          data: s.points.map(function (p) { return { x: p[0], y: p[1] }; }), pointStyle: MARKS[i], pointRadius: 4,
+          pointHoverRadius: 6, backgroundColor: alpha(colour, 0.7), borderColor: colour, borderWidth: i > 3 ? 2 : 1
+        });
+      var few = s.values.length <= 24;
+      var lonely = s.values.map(function (v, k) { // between two gaps there is no line: the point has to be seen
+        var before = k > 0 ? s.values[k - 1] : null, after = k + 1 < s.values.length ? s.values[k + 1] : null;
+        return v !== null && (few || before === null && after === null) ? 3 : 0;
+      });
+      return Object.assign(set, {
+        borderColor: colour, backgroundColor: spec.kind === "area" ? alpha(colour, spec.stacked ? 0.6 : 0.16) : colour,
+        fill: spec.kind === "area" ? (spec.stacked && i ? "-1" : "origin") : false, borderWidth: 2, borderDash: DASHES[i],
+        pointStyle: MARKS[i], pointRadius: lonely, pointHoverRadius: 5, pointBackgroundColor: colour, pointBorderColor: colour,
+        cubicInterpolationMode: spec.smooth ? "monotone" : "default", tension: 0, spanGaps: false
+      });
+    });
+  }
+  function axisTitle(text, t) {
+    return { display: !!text, text: text ? cut(text, 80) : "", color: t.soft, font: { size: 12 }, padding: 4 };
+  }
+  function scales(state) {
+    var spec = state.spec, t = state.theme, flat = spec.kind === "hbar", bars = flat || spec.kind === "bar";
+    if (spec.kind === "pie" || spec.kind === "donut") return {};
+    var narrow = state.figure.clientWidth < 420;
+    var numbers = function (title, text, lines) {
+      return {
+        type: "linear", grid: { display: lines, color: t.grid, drawTicks: false }, border: { display: false },
+        ticks: { color: t.soft, padding: 8, maxTicksLimit: narrow ? 5 : 7, maxRotation: 0, callback: function (v) { return text(v); } },
+        title: axisTitle(title, t)
+      };
+    };
+    var measure = numbers((flat ? spec.xTitle : spec.yTitle) || spec.unit, state.tick, true);
+    if (spec.kind === "scatter") {
+      var across = numbers(spec.xTitle, state.xTick, true);
+      across.grace = measure.grace = "4%";
+      across.border = { display: true, color: t.edge };
+      return { x: across, y: measure };
+    }
+    var all = values(spec), low = Math.min.apply(null, all), high = Math.max.apply(null, all);
+    measure.stacked = !!spec.stacked;
+    // Bars and areas stand on zero. A line may leave it, when its changes are small beside its height.
+    measure.beginAtZero = bars || spec.kind === "area" || low <= 0 || low < high * 0.6;
+    if (spec.valueLabels && !spec.stacked) measure.grace = flat ? "12%" : "8%";
+    else if (!measure.beginAtZero) measure.grace = "10%";
+    var names = {
+      type: "category", stacked: !!spec.stacked, grid: { display: false }, border: { display: true, color: t.edge },
+      ticks: {
+        color: flat ? t.ink : t.soft, padding: 6, autoSkip: !flat || spec.labels.length > 40, autoSkipPadding: 14,
+        maxRotation: bars ? 40 : 0,
+        callback: function (v) { return isolate(cut(this.getLabelForValue(v), flat ? (narrow ? 16 : 30) : narrow ? 12 : 22)); }
+      },
+      title: axisTitle(flat ? spec.yTitle : spec.xTitle, t)
+    };
+    return flat ? { x: measure, y: names } : { x: names, y: measure };
+  }
+  function legend(state) {
+    var spec = state.spec, t = state.theme, round = spec.kind === "pie" || spec.kind === "donut";
+    var wide = state.figure.clientWidth >= 460;
+    return {
+      display: round || spec.series.length > 1,
+      position: round ? (wide ? "right" : "bottom") : "top", align: round ? "center" : "start",
+      labels: {
+        color: t.ink, usePointStyle: true, boxWidth: 10, boxHeight: 9, padding: round ? 12 : 14, font: { size: 13 },
+        generateLabels: !round ? Chart.defaults.plugins.legend.labels.generateLabels : function (chart) {
+          var set = chart.data.datasets[0];
+          return spec.labels.map(function (name, i) {
+            return {
+              text: isolate(cut(name, wide ? 26 : 22)) + "  " + state.text(set.data[i]), fontColor: t.ink, pointStyle: "rectRounded",
+              fillStyle: set.backgroundColor[i], strokeStyle: set.backgroundColor[i], lineWidth: 0,
+              hidden: !chart.getDataVisibility(i), index: i
+            };
+          });
+        }
+      }
+    };
+  }
+  function tooltip(state) {
+    var spec = state.spec, t = state.theme, round = spec.kind === "pie" || spec.kind === "donut";
+    return {
+      backgroundColor: t.ink, titleColor: t.sheet, bodyColor: t.sheet, padding: 10, cornerRadius: 3, boxPadding: 6,
+      usePointStyle: true, titleFont: { size: 13, weight: 600 }, bodyFont: { size: 13 },
+      callbacks: {
+        title: function (items) {
+          var item = items[0], part = spec.series[item.datasetIndex];
+          if (spec.kind === "scatter") return part.labels ? isolate(cut(part.labels[item.dataIndex], 60)) : "";
+          return isolate(cut(spec.labels[item.dataIndex], 60));
+        },
+        label: function (item) {
+          if (round) {
+            var sum = item.dataset.data.reduce(function (a, b) { return a + b; }, 0);
+            return state.text(item.raw) + (spec.fmt.style === "percent" ? "" : " (" + state.share(item.raw / sum) + ")");
+          }
+          var name = item.dataset.label ? isolate(item.dataset.label) + ": " : "";
+          if (spec.kind === "scatter") return name + state.xText(item.raw.x) + "; " + state.text(item.raw.y);
+          return name + state.text(item.raw);
+        }
+      }
+    };
+  }
+  function config(state) {
+    var spec = state.spec, t = state.theme, round = spec.kind === "pie" || spec.kind === "donut";
+    var plugins = round ? [sliceLabels(state)] : spec.valueLabels ? [barLabels(state)] : [];
+    var kind = { pie: "pie", donut: "doughnut", bar: "bar", hbar: "bar", scatter: "scatter" }[spec.kind] || "line";
+    return {
+      type: kind,
+      data: { labels: spec.labels, datasets: datasets(state) },
+      options: {
+        indexAxis: spec.kind === "hbar" ? "y" : "x", responsive: !printing, maintainAspectRatio: false, animation: false,
+        cutout: spec.kind === "donut" ? "60%" : 0, font: { family: t.font, size: 12 }, color: t.ink,
+        devicePixelRatio: printing ? 3 : undefined, layout: { padding: round ? 6 : { top: 4, right: 6 } },
+        interaction: { mode: round || spec.kind === "scatter" ? "nearest" : "index", intersect: round || spec.kind === "scatter", axis: spec.kind === "hbar" ? "y" : "x" },
+        scales: scales(state),
+        plugins: { legend: legend(state), tooltip: tooltip(state) }
+      },
+      plugins: plugins
+    };
+  }
+
+  // --- a figure's life ---
+  function draw(state) {
+    if (state.chart) state.chart.destroy();
+    state.theme = theme(state.figure);
+    Chart.defaults.font.family = state.theme.font;
+    state.canvas.removeAttribute("style");
+    state.chart = new Chart(state.canvas, config(state));
+  }
+  function cells(state) {
+    state.figure.querySelectorAll("[data-ac-v]").forEach(function (cell) {
+      var kind = cell.getAttribute("data-ac-f");
+      var text = kind === "x" ? state.xText : kind === "share" ? state.share : state.text;
+      cell.textContent = text(Number(cell.getAttribute("data-ac-v")));
+    });
+  }
+  function start(figure) {
+    var spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+    if (spec.v !== 1) throw new Error("a chart of version " + spec.v);
+    spec.fmt = spec.fmt || {};
+    var state = { figure: figure, spec: spec, canvas: figure.querySelector("canvas"), chart: null };
+    var xs = [];
+    if (spec.kind === "scatter") spec.series.forEach(function (s) { s.points.forEach(function (p) { xs.push(Math.abs(p[0])); }); });
+    state.text = formatter(spec, spec.fmt, spec.unit);
+    state.tick = short(spec, spec.fmt, reach(spec));
+    state.share = formatter(spec, { style: "percent", maximumFractionDigits: 1 });
+    state.xText = formatter(spec, spec.xFmt || {});
+    state.xTick = short(spec, spec.xFmt || {}, Math.max.apply(null, xs.concat(0)));
+    state.canvas.parentNode.style.height = spec.height + "px";
+    cells(state);
+    draw(state);
+    shown.push(state);
+  }
+  document.querySelectorAll("figure[data-ac-chart]").forEach(function (figure) {
+    try {
+      start(figure);
+    } catch (error) {
+      console.warn("alisio: a chart was not drawn: " + error.message);
+      figure.classList.add("ac-failed");
+      figure.querySelector("details").open = true;
+    }
+  });
+
+  function again() { shown.forEach(draw); }
+  // Paper is light and narrow: the page takes its printed form first, then the charts are drawn for it.
+  function paper(on) {
+    if (printing === on) return;
+    printing = on;
+    document.documentElement.classList.toggle("ac-printing", on);
+    again();
+  }
+  window.addEventListener("beforeprint", function () { paper(true); });
+  window.addEventListener("afterprint", function () { paper(false); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+})();
