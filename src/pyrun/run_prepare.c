@@ -96,8 +96,12 @@ static int open_parts(struct al_py_run *r, struct al_err *err)
     return open_log(r, logs, &r->out, err) < 0 || open_log(r, logs, &r->errors, err) < 0 ? -1 : 0;
 }
 
+/* Whoever makes the walls is no longer the root who may enter everything when it goes to work/; the folder above keeps
+ * others out. */
 static int give_folders(struct al_py_run *r, uid_t uid, gid_t gid, struct al_err *err)
 {
+    if (fchmodat(r->spec.job->fd, "work", 0711, 0) < 0)
+        return fail_folder(r, errno, "work/", err);
     if (fchownat(r->work_fd, "", uid, gid, AT_EMPTY_PATH) < 0)
         return fail_folder(r, errno, "work/", err);
     if (fchownat(r->staging_fd, "", uid, gid, AT_EMPTY_PATH) < 0)
