@@ -7,8 +7,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/gate.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define TITLE_CHARS 80
 #define TOOLS_CHARS 400
@@ -235,6 +237,146 @@ static void put_tools(struct al_buf *out, struct al_str tools)
     al_buf_adds(out, head.n < tools.n ? "…" : "");
 }
 
+/* --- Python scripts --- */
+
+/* What the wall is, in words: what it keeps from the script, and what it does not. */
+static const char *wall_words(const struct al_wall *wall)
+{
+    bool wasm = wall->backend == AL_PY_WASM;
+    switch (wall->isolation) {
+    case AL_PY_OS_SANDBOX:
+        return wasm ? "WebAssembly in bubblewrap: no network, no files but the job's"
+                    : "bubblewrap: no network, no files but the job's";
+    case AL_PY_OS_FILTER:
+        return wasm ? "WebAssembly behind Landlock and seccomp: no network, no files but the job's; that "
+                      "other files "
+                      "exist can be seen"
+                    : "Landlock and seccomp: no network, no files but the job's; that other files exist can "
+                      "be seen";
+    case AL_PY_CONTAINER:
+        return "a container: no network, no files but the job's";
+    case AL_PY_RESTRICTED_PROCESS:
+        return "NOT SANDBOXED: WebAssembly in a plain process: what Node itself forbids is kept from it, and "
+               "nothing "
+               "else; it can use the network";
+    case AL_PY_NONE:
+        break;
+    }
+    return "NOT SANDBOXED: runs with your rights, can read your files and use the network";
+}
+
+static bool is_sandboxed(const struct al_wall *wall)
+{
+    return wall->isolation < AL_PY_RESTRICTED_PROCESS;
+}
+
+static void put_wall(const struct al_wall *wall, const char *what, struct al_buf *out)
+{
+    if (!wall)
+        al_buf_addf(out, "\n%s: what holds it is not known", what);
+    else if (is_sandboxed(wall))
+        al_buf_addf(out, "\n%s runs in %s", what, wall_words(wall));
+    else
+        al_buf_addf(out, "\n%s: %s", what, wall_words(wall));
+    if (wall)
+        al_buf_addf(out, " (%s, %s)", al_py_backend_name(wall->backend),
+                    al_py_isolation_name(wall->isolation));
+    al_buf_addc(out, '.');
+}
+
+/* A line for each input: what it is, and under which name the script finds it. */
+static void put_inputs(struct al_buf *out, const struct al_json *inputs)
+{
+    static const char *const kinds[][2] = {
+        {"path", ""}, {"datasetId", "dataset "}, {"artifactId", "artifact "}};
+    size_t from = out->n;
+    uint32_t shown = 0;
+    if (!inputs || inputs->type != AL_JSON_ARRAY || inputs->n == 0)
+        return;
+    al_buf_adds(out, "\nIt gets copies of:");
+    al_json_each(input, inputs)
+    {
+        if (out->n - from > ARGS_BYTES / 2)
+            break;
+        al_buf_adds(out, "\n    ");
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+            struct al_str v = al_json_get_text(input, kinds[i][0]);
+            if (!v.n)
+                continue;
+            al_buf_adds(out, kinds[i][1]);
+            put_line(out, v);
+        }
+        struct al_str as = al_json_get_text(input, "as");
+        if (as.n) {
+            al_buf_adds(out, " as ");
+            put_quoted(out, as, NAME_CHARS);
+        }
+        shown++;
+    }
+    if (shown < inputs->n)
+        al_buf_addf(out, "\n    (%u more)", inputs->n - shown);
+}
+
+/* The code is what was read before the question, wherever it came from. */
+static void put_script(const struct al_ask *ask, bool whole, struct al_buf *out)
+{
+    struct al_str code = ask->code.n ? ask->code : al_json_get_text(ask->args, "code");
+    struct al_str file = al_json_get_text(ask->args, "codePath"),
+                  again = al_json_get_text(ask->args, "rerunOf");
+    al_buf_adds(out, "\nThe script");
+    if (file.n || again.n) {
+        al_buf_adds(out, file.n ? " is the file " : " is that of ");
+        put_quoted(out, file.n ? file : again, NAME_CHARS);
+    }
+    if (code.n) {
+        al_buf_addc(out, ':');
+        put_block(out, "    ", code, whole ? &all : &code_cut);
+    } else {
+        al_buf_adds(out, ", and its text is not known here.");
+    }
+}
+
+static void put_python(const struct al_ask *ask, bool whole, struct al_buf *out)
+{
+    const struct al_json *args = ask->args;
+    struct al_str title = al_json_get_text(args, "title");
+    al_buf_adds(out, "A Python script is to be run, which needs your approval (");
+    put_tools(out, ask->tools);
+    al_buf_adds(out, ").");
+    if (title.n) {
+        al_buf_adds(out, "\nIts title, in the words of who wrote it:\n    ");
+        put_quoted(out, title, TITLE_CHARS);
+    }
+    put_wall(ask->wall, "It", out);
+    put_inputs(out, al_json_get(args, "inputs"));
+    const struct al_json *extras = al_json_get(args, "extras");
+    if (extras && extras->type == AL_JSON_ARRAY && extras->n) {
+        al_buf_adds(out, "\nIt uses the extra packages: ");
+        put_line(out, extras->raw);
+    }
+    put_script(ask, whole, out);
+}
+
+static void put_install(const struct al_ask *ask, struct al_buf *out)
+{
+    const struct al_ask_install *what = ask->install;
+    al_buf_addf(
+        out,
+        "Packages for Python scripts are to be installed, which needs your approval: the extras \"%s\".\n"
+        "They are: %s.\n"
+        "This downloads about %s and needs the network. They come from the package index with the checksums "
+        "that "
+        "alisio ships, into a private folder of alisio; nothing else of this computer changes.",
+        what->extras, what->packages, what->size);
+}
+
+static bool runs_python(const struct al_ask *ask)
+{
+    return ask->tool && ask->tool->capability && strcmp(ask->tool->capability, AL_CAP_ANALYSIS_RUN) == 0;
+}
+
+/* --- runs, and any call --- */
+
 static void put_run(const struct al_ask *ask, bool whole, struct al_buf *out)
 {
     al_buf_adds(out, "A script wants to use tools that need your approval: ");
@@ -247,6 +389,8 @@ static void put_run(const struct al_ask *ask, bool whole, struct al_buf *out)
         al_buf_adds(out, ".\nThe script:");
     }
     put_block(out, "    ", ask->code, whole ? &all : &code_cut);
+    if (ask->wall)
+        put_wall(ask->wall, "A Python script of it", out);
 }
 
 static void put_call(const struct al_ask *ask, struct al_buf *out)
@@ -268,7 +412,11 @@ static void put_call(const struct al_ask *ask, struct al_buf *out)
 
 void al_ask_text(const struct al_ask *ask, bool whole, struct al_buf *out)
 {
-    if (ask->tool)
+    if (ask->install)
+        put_install(ask, out);
+    else if (runs_python(ask))
+        put_python(ask, whole, out);
+    else if (ask->tool)
         put_call(ask, out);
     else
         put_run(ask, whole, out);
@@ -282,8 +430,19 @@ void al_ask_session_text(const struct al_ask *ask, struct al_buf *out)
         al_buf_adds(out, " of the MCP server ");
         put_quoted(out, al_str_of(ask->tool->server), NAME_CHARS);
     }
-    al_buf_adds(out,
-                ask->session_ends
-                    ? ", whatever its arguments, by every client that works in this folder, for 12 hours."
-                    : ", whatever its arguments, by every client of this session, as long as it exists.");
+    if (runs_python(ask))
+        al_buf_addf(out, ", whatever its script, %s",
+                    ask->wall && is_sandboxed(ask->wall) ? "behind such a wall or a stronger one"
+                                                         : "with or without a sandbox");
+    else
+        al_buf_adds(out, ", whatever its arguments");
+    al_buf_adds(out, ask->session_ends ? ", by every client that works in this folder, for 12 hours."
+                                       : ", by every client of this session, as long as it exists.");
+}
+
+const char *al_ask_prompt(const struct al_ask *ask)
+{
+    if (ask->install)
+        return "Install them?";
+    return ask->tool ? "Let it run?" : "Let this run call them?";
 }

@@ -9,5 +9,7 @@
 void al_ask_text(const struct al_ask *ask, bool whole, struct al_buf *out);
 /* What "for this session" grants, where it is offered. */
 void al_ask_session_text(const struct al_ask *ask, struct al_buf *out);
+/* The question itself, where it is answered by a line: "Install them?". Static. */
+const char *al_ask_prompt(const struct al_ask *ask);
 
 #endif

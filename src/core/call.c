@@ -20,6 +20,7 @@
 #define SCRIPT_NODES_MAX (8u << 20)
 #define TEXT_MAX (16u << 20)
 #define RELAYED_MAX (16u << 20)
+#define MAX_CLIENT 1024 /* of what a client says of itself */
 #define METHOD_NOT_FOUND -32601 /* JSON-RPC 2.0, section 5.1 */
 /* What is checked to be one JSON value in builds that check. */
 #define CHECKED_JSON_MAX (1u << 20)
@@ -75,7 +76,7 @@ static bool same_line(const struct al_call_core *a, const struct al_call_core *b
 
 static bool stands_in_line(const struct al_call_core *o)
 {
-    return o->state == AL_CALL_WAITING || o->state == AL_CALL_RUNNING;
+    return o->state == AL_CALL_WAITING || o->state == AL_CALL_CHOOSING || o->state == AL_CALL_RUNNING;
 }
 
 static bool must_wait(const struct al_call_core *c)
@@ -158,6 +159,10 @@ void al_call_finish(struct al_call *call)
     }
     if (c->asking)
         al_call_ask_dropped(c);
+    if (c->choosing)
+        al_call_choosing_dropped(c);
+    if (c->installing)
+        al_call_install_dropped(c);
     limit_result(call);
     check_json(call);
     while (c->clock_stops > 0) /* a call that ends while it waits must not stop the caller's clock for good */
@@ -176,7 +181,7 @@ void al_call_cancel(struct al_call *call)
     struct al_call_core *c = call->priv;
     if (c->state == AL_CALL_FINISHED || atomic_exchange(&call->cancelled, true))
         return;
-    if (c->state == AL_CALL_WAITING || c->state == AL_CALL_ASKING)
+    if (c->state != AL_CALL_RUNNING)
         al_call_finish(call);
     else if (call->tool->cancel)
         call->tool->cancel(call);
@@ -375,71 +380,6 @@ static int read_args(struct al_call_core *c, struct al_str json)
     return 0;
 }
 
-/* What was approved was a definition; or, of a server that was never asked, a name: then no pin speaks
- * against it. */
-static bool approval_holds(const char *approved_sha256, const struct al_tool *now)
-{
-    return !approved_sha256 || strcmp(approved_sha256, now->sha256) == 0 ||
-           (*approved_sha256 == 0 && now->gate != AL_GATE_CHANGED);
-}
-
-static int ask_gate(struct al_call_core *c)
-{
-    struct al_call *call = &c->call;
-    const struct al_tool *tool = call->tool;
-    struct al_gate_query q = al_gate_query_of(tool, call->origin);
-    bool another = c->spec.preapproved && !approval_holds(c->spec.approved_sha256, tool);
-    c->spec.preapproved = c->spec.preapproved && !another;
-    q.preapproved = c->spec.preapproved;
-    q.can_ask = call->core->can_ask;
-    q.over_mcp = strcmp(call->core->source, "mcp") == 0;
-    q.scratch_only = c->serial && tool->scratch_only && call->core->scratch && tool->scratch_only(call->args);
-    if (c->serial && call->origin == AL_ORIGIN_MCP)
-        q.granted = al_store_grant_valid(call->core->store, call->core->session.id, tool->name, NULL);
-    if (al_gate_decide(&call->core->policy, &q, tool->name, &call->err) < 0) {
-        if (another && tool->gate == AL_GATE_ASK) {
-            al_fail(&call->err, AL_APPROVAL_REQUIRED, "%s is described otherwise than when it was approved",
-                    tool->name);
-            al_hint(&call->err, "ask for it once more: what was approved was the former description");
-        }
-        return -1;
-    }
-    q.preapproved = false;
-    if (c->spec.preapproved && al_gate_decide(&call->core->policy, &q, tool->name, NULL) < 0)
-        c->decision = "preapproved";
-    return 0;
-}
-
-static int no_longer_there(struct al_call *call)
-{
-    al_fail(&call->err, AL_TOOL_NOT_FOUND, "%s: the MCP server %s no longer offers it", call->tool->name,
-            call->tool->server);
-    return al_hint(&call->err, "look what it offers now, or do without it");
-}
-
-/* The present definition is not the one that was let in. */
-static int decide_about_change(struct al_call_core *c)
-{
-    const struct al_tool *tool = c->call.tool;
-    struct al_gate_query q = al_gate_query_of(tool, c->call.origin);
-    q.gate = tool->gate == AL_GATE_DENY ? AL_GATE_DENY : AL_GATE_CHANGED;
-    return al_gate_decide(&c->call.core->policy, &q, tool->name, &c->call.err);
-}
-
-int al_call_gate_again(struct al_call *call)
-{
-    struct al_call_core *c = call->priv;
-    const struct al_tool *was = call->tool;
-    const struct al_tool *now = al_registry_find_source(call->core, al_str_of(was->name), &call->arena);
-    if (!now || strcmp(now->server, was->server) != 0 || strcmp(now->server_tool, was->server_tool) != 0)
-        return no_longer_there(call);
-    call->tool = now;
-    if (!approval_holds(was->sha256, now))
-        return decide_about_change(c);
-    bool approved = strcmp(c->decision, "approved") == 0;
-    return now->gate == was->gate || approved ? 0 : ask_gate(c);
-}
-
 /* Not registered only because of --read-only: the gate says so, where "no such tool" would send people
  * looking. */
 static bool read_only_hides(const struct al_core *core, const struct al_tool *tool)
@@ -458,7 +398,14 @@ static const struct al_tool *resolve(struct al_call_core *c, struct al_str name)
     return c->entry ? c->entry->tool : NULL;
 }
 
-/* Everything that can refuse a call, in the order in which a caller can do something about it. */
+static struct al_str copy_client(struct al_call_core *c, struct al_str client)
+{
+    const char *copy = client.n && client.n <= MAX_CLIENT ? al_arena_dup(&c->call.arena, client) : NULL;
+    return copy ? (struct al_str){copy, client.n} : (struct al_str){"", 0};
+}
+
+/* Everything that can refuse a call, in the order in which a caller can do something about it. As al_call_settle takes
+ * it. */
 static int admit(struct al_call_core *c, const struct al_call_spec *spec)
 {
     struct al_call *call = &c->call;
@@ -486,11 +433,10 @@ static int admit(struct al_call_core *c, const struct al_call_spec *spec)
     }
     if (read_args(c, spec->args_json) < 0 || (spec->relay && copy_params(c, spec->params_json) < 0))
         return -1;
-    if (ask_gate(c) < 0) {
-        c->refused = true;
+    call->client = copy_client(c, spec->client);
+    if (call->tool->prepare && call->tool->prepare(call) < 0)
         return -1;
-    }
-    return 0;
+    return al_call_ask_gate(c);
 }
 
 void al_call_decided(struct al_call_core *c, bool admitted)
@@ -502,14 +448,35 @@ void al_call_decided(struct al_call_core *c, bool admitted)
     }
     if (al_call_audit(c, admitted ? &call->err : NULL) < 0)
         admitted = false;
-    if (c->state == AL_CALL_ASKING) {
-        c->state = AL_CALL_WAITING;
+    if (c->state == AL_CALL_ASKING)
         move_to_end(c); /* behind what began meanwhile */
-    }
+    c->state = AL_CALL_WAITING;
     if (!admitted)
         al_call_finish(call);
     else if (!c->serial || !must_wait(c))
         begin(c);
+}
+
+/* While it is asked about it stands in no line: what waited for it does so no longer. */
+static void leave_line(struct al_call_core *c)
+{
+    struct al_call_core *next = next_in_line(c);
+    if (next && !must_wait(next))
+        begin(next);
+}
+
+void al_call_settle(struct al_call_core *c, int admitted)
+{
+    if (admitted > 0) {
+        al_call_choose_wall(c);
+    } else if (admitted < 0 && al_call_may_ask(c)) {
+        bool stood = c->state == AL_CALL_CHOOSING;
+        al_call_ask(c);
+        if (stood)
+            leave_line(c);
+    } else {
+        al_call_decided(c, admitted == 0);
+    }
 }
 
 struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *spec)
@@ -517,7 +484,11 @@ struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *sp
     struct al_call_core *c = al_xcalloc(1, sizeof(*c));
     struct al_call *call = &c->call;
     c->spec = *spec;
-    c->spec.tool = c->spec.args_json = c->spec.params_json = (struct al_str){NULL, 0};
+    c->spec.tool = c->spec.args_json = c->spec.params_json = c->spec.client = (struct al_str){NULL, 0};
+    if (spec->approved_wall) {
+        c->approved_wall = *spec->approved_wall;
+        c->spec.approved_wall = &c->approved_wall;
+    }
     c->decision = "allowed";
     call->core = core;
     call->priv = c;
@@ -536,10 +507,6 @@ struct al_call *al_core_call(struct al_core *core, const struct al_call_spec *sp
     al_buf_init(&call->relayed, RELAYED_MAX);
     atomic_init(&call->cancelled, false);
     link_call(c);
-    bool admitted = admit(c, spec) == 0;
-    if (!admitted && al_call_may_ask(c))
-        al_call_ask(c);
-    else
-        al_call_decided(c, admitted);
+    al_call_settle(c, admit(c, spec));
     return call;
 }

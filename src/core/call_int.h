@@ -17,6 +17,14 @@ void al_call_row_end(struct al_call_core *c);
 bool al_call_may_ask(const struct al_call_core *c);
 void al_call_ask(struct al_call_core *c);
 void al_call_ask_dropped(struct al_call_core *c);
+void al_call_install_dropped(struct al_call_core *c);
+/* call_gate.c: 0: let in; -1: refused, with err; 1: what it would run behind has to be known first, and al_call_choose_wall
+ * finds it out and goes on by al_call_settle. dropped: the call ends meanwhile. */
+int al_call_ask_gate(struct al_call_core *c) AL_MUST_CHECK;
+void al_call_choose_wall(struct al_call_core *c);
+void al_call_choosing_dropped(struct al_call_core *c);
+/* call.c: goes on with what the gate said (or with -1: something else refused it), which may be a question. */
+void al_call_settle(struct al_call_core *c, int admitted);
 /* call.c: the decision is there. It is written down; then the call begins, waits for its turn, or ends. */
 void al_call_decided(struct al_call_core *c, bool admitted);
 

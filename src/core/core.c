@@ -1,6 +1,7 @@
 #include "core/core.h"
 #include "base/mem.h"
 #include "core/core_int.h"
+#include "core/janitor.h"
 #include "os/path.h"
 
 #include <errno.h>
@@ -144,12 +145,10 @@ int al_core_set_workspace(struct al_core *core, const char *cwd, const char *con
     return 0;
 }
 
-/* True once a day for all processes that share the state folder: the marker's time says when it was last
- * done. */
-static bool day_is_over(const char *state_dir, const char *marker)
+bool al_core_day_is_over(const struct al_core *core, const char *marker)
 {
     autofree char *path = NULL;
-    if (asprintf(&path, "%s/%s", state_dir, marker) < 0)
+    if (asprintf(&path, "%s/%s", al_store_dir(core->store), marker) < 0)
         return false;
     struct stat st;
     if (lstat(path, &st) == 0) {
@@ -165,23 +164,15 @@ static bool day_is_over(const char *state_dir, const char *marker)
     return marked;
 }
 
-/* Old runs, unused datasets and forgotten scratchpads. Never a reason not to start: what fails today is tried
- * tomorrow. */
+/* Old runs and forgotten scratchpads; what analysis leaves is the janitor's (janitor.h). Never a reason not to start:
+ * what fails today is tried tomorrow. */
 static void keep_house(struct al_core *core)
 {
     int64_t days = al_config_int(core->config, AL_OPT_FORGE_RUNS_RETENTION_DAYS);
-    if (days > 0 && day_is_over(al_store_dir(core->store), ".last-purge")) {
+    if (days > 0 && al_core_day_is_over(core, ".last-purge")) {
         struct al_err ignored;
         if (al_store_purge_before(core->store, al_wall_ms() - days * DAY_MS, &ignored) < 0)
             al_err_clear(&ignored);
-    }
-    days = al_config_int(core->config, AL_OPT_ANALYSIS_RETENTION_JOBS_DAYS);
-    if (day_is_over(al_store_dir(core->store), ".last-data-sweep")) {
-        struct al_err ignored;
-        if (days > 0 &&
-            al_store_dataset_purge_before(core->store, al_wall_ms() - days * DAY_MS, &ignored) < 0)
-            al_err_clear(&ignored);
-        al_store_dataset_sweep(core->store);
     }
     if (core->scratch)
         al_scratch_sweep(core->scratch,
@@ -245,7 +236,7 @@ static void tell_idle(void *ud)
 
 void al_core_tell_idle(struct al_core *core)
 {
-    if (core->closing && core->n_calls == 0)
+    if (core->closing && core->n_calls == 0 && !core->sweeping)
         tell_idle(core);
 }
 
@@ -254,7 +245,8 @@ void al_core_shutdown(struct al_core *core, void (*idle)(void *ud), void *ud)
     core->closing = true;
     core->idle = idle;
     core->idle_ud = ud;
-    if (core->n_calls == 0) {
+    al_core_janitor_stop(core);
+    if (core->n_calls == 0 && !core->sweeping) {
         al_defer(core->loop, tell_idle, core);
         return;
     }
@@ -267,11 +259,13 @@ void al_core_free(struct al_core *core)
 {
     if (!core)
         return;
+    al_core_janitor_stop(core);
     al_control_close(core);
     al_runs_free(core->runs);
     al_engine_free(core->engine);
     al_data_free(core->data);
     al_pyrun_free(core->pyrun);
+    al_wall_free(core);
     close_place(core);
     al_registry_free(core);
     forget_programs(core);

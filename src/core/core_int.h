@@ -43,6 +43,7 @@ struct al_core {
     struct al_pyrun *pyrun;     /* likewise: al_core_pyrun */
     char *python;               /* of the opts */
     enum al_py_policy isolation;
+    struct al_wall_waiter *wall_waiters; /* wall.c */
 
     struct al_arena arena;       /* lives as long as the core: parsed schemas */
     struct al_tool_entry *tools; /* sorted by name */
@@ -61,6 +62,8 @@ struct al_core {
 
     struct al_runs *runs;       /* owned by runs.c, made there on first use */
     struct al_control *control; /* owned by control.c; NULL: not listening */
+    struct al_timer *janitor;   /* janitor.c; NULL: none */
+    void *sweeping;             /* likewise: the sweep that goes on */
 
     const char *const *add_dirs; /* of the opts */
     char *session_wanted; /* of the opts; NULL: the default one */
@@ -73,6 +76,7 @@ struct al_core {
 
 enum al_call_state {
     AL_CALL_WAITING,  /* for its turn among the calls with effects */
+    AL_CALL_CHOOSING, /* what its script would run behind is found out; it keeps its place in the line */
     AL_CALL_ASKING,   /* the person is asked about it */
     AL_CALL_RUNNING,  /* the tool has it */
     AL_CALL_FINISHED, /* al_call_finish was called (or it never started); done follows */
@@ -92,6 +96,11 @@ struct al_call_core {
     const char *decision;
     const char *why; /* for the log of decisions; NULL: the usual */
     struct al_call_asking *asking; /* call_ask.c */
+    struct al_call_installing *installing; /* likewise */
+    struct al_call_choosing *choosing;     /* call_wall.c */
+    bool wall_known;                       /* what it would run behind … */
+    struct al_wall wall;
+    struct al_wall approved_wall; /* of the spec, which points here */
     char decision_text[64];
     int64_t started_ms; /* wall clock when the tool got it; 0: never */
     int64_t ended_ms;
@@ -100,9 +109,19 @@ struct al_call_core {
     void (*work)(struct al_call *call); /* al_call_in_thread */
 };
 
+/* wall.c: done comes once, maybe from within, at the latest when the core is freed (CANCELLED). wall NULL: err says why
+ * nothing can run (RUNTIME_UNAVAILABLE). */
+void al_wall_choose(struct al_core *core,
+                    void (*done)(void *ud, const struct al_wall *wall, const struct al_err *err), void *ud);
+/* What is known of it without starting anything; false: nothing is. */
+bool al_wall_known(const struct al_core *core, struct al_wall *ret);
+void al_wall_free(struct al_core *core); /* after the pyrun */
+
 /* runs.c. NULL is fine. Nothing may run any more. */
 void al_runs_free(struct al_runs *runs);
 
+/* core.c: true once a day for all processes that share the state folder: the marker's time says when it was last done. */
+bool al_core_day_is_over(const struct al_core *core, const char *marker);
 /* core.c: the last call of a core that shuts down has gone. */
 void al_core_tell_idle(struct al_core *core);
 

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/ident.h"
 #include "base/json.h"
+#include "pyrun/pyrun.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -61,6 +62,10 @@ struct al_tool {
     void (*start)(struct al_call *call);
     /* Asks running work to end soon; al_call_finish still comes. NULL: call->cancelled is polled. */
     void (*cancel)(struct al_call *call);
+    /* When the arguments are fine, and before the gate decides: reads what they only name, the code of a file or of an
+     * earlier run, into call->code, so that what a person is shown is what runs. In the loop's thread, and without an
+     * effect; start follows only when the call is let in. -1 with call->err refuses it. May be NULL. */
+    int (*prepare)(struct al_call *call);
     /* True when these arguments touch nothing but the scratchpad (then no approval is needed). May be NULL. */
     bool (*scratch_only)(const struct al_json *args);
     /* Whether it is there at all now (config switches); NULL: always. */
@@ -88,6 +93,11 @@ struct al_call {
     const struct al_json *args; /* checked against the input schema */
     const char *run_id;         /* the run that it is nested in; NULL for a direct call */
     const void *owner;          /* of a relayed call: the client that makes it */
+    struct al_str client;       /* who is at the other end, as it said: JSON {"name","version"}, in the arena; may be empty */
+    struct al_str code;         /* what the tool's prepare read, in the arena */
+    /* Of a tool with a capability: the weakest wall behind which it may run. What was decided is what runs: where less
+     * than this holds by now (al_py_isolation_covers), the tool must not start. */
+    enum al_py_isolation decided_isolation;
     atomic_bool cancelled;      /* set by al_call_cancel; read it in long work on the pool */
 
     /* The result; the tool fills it before al_call_finish. */
@@ -144,18 +154,37 @@ enum al_approval {
     AL_APPROVAL_ONCE,
     AL_APPROVAL_SESSION, /* only where it was offered */
 };
+/* What a Python script would run behind here and now. */
+struct al_wall {
+    enum al_py_backend backend;
+    enum al_py_isolation isolation;
+};
+/* Packages to be installed for Python scripts. */
+struct al_ask_install {
+    const char *extras;   /* "analysis": what `alisio analysis setup --extras` takes */
+    const char *packages; /* "pandas, numpy, …" */
+    const char *size;     /* of the download, about: "75 MB" */
+};
 /* What a person is asked; core/ask_text.h has the words. Views for the call. */
 struct al_ask {
-    const struct al_tool *tool;  /* of a call; NULL: it is about a run with `uses` */
+    const struct al_tool *tool;  /* of a call; NULL: it is about a run with `uses`, or an installation */
     const struct al_json *args;  /* of a call */
     const char *title;           /* of a run, in its author's words; NULL: none */
-    struct al_str code;          /* of a run */
+    struct al_str code;          /* of a run, and of a call that runs a script */
+    const struct al_wall *wall;  /* of a Python script, or of a run that uses them; NULL: none is known, or is needed */
+    const struct al_ask_install *install; /* NULL: it is about something else */
     struct al_str tools;         /* what it is for: "write_file, shell" */
     bool offers_session;         /* may be granted for the session, too */
     bool session_ends;           /* such a grant ends by itself */
     void (*answer)(void *ud, enum al_approval approval); /* exactly once, now or later */
     void *ud;
 };
+
+/* Asks the person whether packages may be installed: always, whatever was allowed or granted, and nothing of the answer is
+ * kept. done comes once, never from within, and not at all when the call ends before; err NULL: they may. Else
+ * EXTRAS_NOT_INSTALLED, with the command that a person types instead. One at a time of a call. */
+void al_call_ask_install(struct al_call *call, const struct al_ask_install *what,
+                         void (*done)(struct al_call *call, const struct al_err *err));
 
 /* --- making calls --- */
 struct al_call_spec {
@@ -166,6 +195,9 @@ struct al_call_spec {
     bool preapproved;        /* named in `uses` and approved for this run */
     const char *approved_sha256; /* with preapproved: of the definition that was, "" when it was not known; NULL: whatever
                                     it is. As long alive as the call */
+    const struct al_wall *approved_wall; /* with preapproved, of a tool with a capability; NULL: whatever it is. A copy is
+                                            made */
+    struct al_str client; /* as al_call.client */
     bool relay;              /* of a source's tool: its result is wanted as it came (al_call.relayed) */
     struct al_str params_json; /* with relay: all of the tools/call params */
     const void *owner; /* with relay: the client that makes it; a server's question that names no call is for one only */

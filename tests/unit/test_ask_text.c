@@ -166,6 +166,133 @@ static void a_grant_says_all_that_it_grants(void **state)
     assert_true(al_str_ends(al_buf_str(&kept), "by every client of this session, as long as it exists."));
 }
 
+/* --- Python scripts --- */
+
+static const struct al_tool python = {
+    .name = "python_run", .title = "Run Python", .effect = AL_EFFECT_PROCESS, .capability = "analysis.run"};
+
+static const char *python_asked(const char *args, const struct al_wall *wall, const char *code, bool whole)
+{
+    static struct al_buf out = AL_BUF_INIT(4u << 20);
+    autoarena struct al_arena arena = AL_ARENA_INIT(64u << 20);
+    struct al_ask ask = {.tool = &python,
+                         .tools = AL_STR("python_run"),
+                         .wall = wall,
+                         .code = code ? al_str_of(code) : (struct al_str){0}};
+    struct al_err err;
+    if (al_json_parse(&arena, al_str_of(args), &ask.args, &err) < 0)
+        fail_msg("%s", err.msg);
+    al_buf_free(&out);
+    al_ask_text(&ask, whole, &out);
+    al_buf_addc(&out, '\0');
+    assert_false(al_buf_failed(&out));
+    return out.p;
+}
+
+static void a_python_script_is_shown_with_what_holds_it(void **state)
+{
+    (void)state;
+    const struct al_wall bwrap = {AL_PY_BWRAP, AL_PY_OS_SANDBOX}, none = {AL_PY_MANAGED, AL_PY_NONE},
+                         filter = {AL_PY_LANDLOCK, AL_PY_OS_FILTER}, oci = {AL_PY_OCI, AL_PY_CONTAINER},
+                         bare = {AL_PY_WASM, AL_PY_RESTRICTED_PROCESS};
+    const char *args = "{\"title\":\"Sum \\\"it\\\"\",\"code\":\"import "
+                       "os\\nprint(1)\",\"inputs\":[{\"path\":\"sales.csv\"},"
+                       "{\"datasetId\":\"ds_1\",\"as\":\"x\\u202ey\"},{\"artifactId\":\"art_1\"}],\"extras\":"
+                       "[\"analysis\"]}";
+    assert_string_equal(
+        python_asked(args, &bwrap, NULL, false),
+        "A Python script is to be run, which needs your approval (python_run).\n"
+        "Its title, in the words of who wrote it:\n    \"Sum 'it'\"\n"
+        "It runs in bubblewrap: no network, no files but the job's (bwrap, os-sandbox).\n"
+        "It gets copies of:\n    sales.csv\n    dataset ds_1 as \"x\\u202ey\"\n    artifact art_1\n"
+        "It uses the extra packages: [\"analysis\"]\n"
+        "The script:\n    import os\n    print(1)");
+    has(python_asked(args, &none, NULL, false), "\nIt: NOT SANDBOXED: runs with your rights, can read your "
+                                                "files and use the network (managed, none).\n");
+    has(python_asked(args, &filter, NULL, false),
+        "\nIt runs in Landlock and seccomp: no network, no files but the job's; "
+        "that other files exist can be seen (landlock, os-filter).");
+    has(python_asked(args, &oci, NULL, false),
+        "\nIt runs in a container: no network, no files but the job's (oci, ");
+    has(python_asked(args, &bare, NULL, false), "\nIt: NOT SANDBOXED: WebAssembly in a plain process");
+    has(python_asked(args, NULL, NULL, false), "\nIt: what holds it is not known.");
+}
+
+static void the_code_of_a_file_is_shown_as_it_was_read(void **state)
+{
+    (void)state;
+    const struct al_wall bwrap = {AL_PY_BWRAP, AL_PY_OS_SANDBOX};
+    autobuf struct al_buf code = AL_BUF_INIT(1u << 20);
+    has(python_asked("{\"codePath\":\"plan.py\"}", &bwrap, "print('\x1b[2J')", false),
+        "\nThe script is the file \"plan.py\":\n    print('\\x1b[2J')");
+    has(python_asked("{\"rerunOf\":\"art_1\"}", &bwrap, "x", false),
+        "\nThe script is that of \"art_1\":\n    x");
+    has(python_asked("{\"rerunOf\":\"art_1\"}", &bwrap, NULL, false),
+        "is that of \"art_1\", and its text is not known here.");
+    for (int i = 0; i < 5000; i++)
+        al_buf_addf(&code, "print(%d)\n", i);
+    al_buf_addc(&code, '\0');
+    const char *text = python_asked("{}", &bwrap, code.p, false);
+    has(text, "\n    print(0)\n");
+    has(text, "characters are left out here)");
+    has(text, "\n    print(4999)");
+    assert_true(strlen(text) < 6000);
+    lacks(python_asked("{}", &bwrap, code.p, true), "left out");
+}
+
+static void many_inputs_are_counted(void **state)
+{
+    (void)state;
+    autobuf struct al_buf args = AL_BUF_INIT(1u << 20);
+    al_buf_adds(&args, "{\"code\":\"pass\",\"inputs\":[{\"path\":\"a\"}");
+    for (int i = 0; i < 19; i++) {
+        al_buf_adds(&args, ",{\"path\":\"");
+        many(&args, "\\u200b", 500);
+        al_buf_adds(&args, "\"}");
+    }
+    al_buf_adds(&args, "]}");
+    al_buf_addc(&args, '\0');
+    const char *text = python_asked(args.p, NULL, NULL, false);
+    has(text, "It gets copies of:\n    a\n    \\u200b");
+    has(text, " more)\nThe script:\n    pass");
+    assert_true(strlen(text) < 9000);
+}
+
+static void a_grant_for_python_names_the_wall(void **state)
+{
+    (void)state;
+    const struct al_wall bwrap = {AL_PY_BWRAP, AL_PY_OS_SANDBOX}, none = {AL_PY_MANAGED, AL_PY_NONE};
+    struct al_ask ask = {
+        .tool = &python, .tools = AL_STR("python_run"), .wall = &bwrap, .session_ends = true};
+    autobuf struct al_buf strong = AL_BUF_INIT(4096), weak = AL_BUF_INIT(4096);
+    al_ask_session_text(&ask, &strong);
+    al_buf_addc(&strong, '\0');
+    assert_string_equal(
+        strong.p,
+        "\"Allow for this session\" covers any call of python_run, whatever its script, behind such a "
+        "wall or a stronger one, by every client that works in this folder, for 12 hours.");
+    ask.wall = &none;
+    al_ask_session_text(&ask, &weak);
+    al_buf_addc(&weak, '\0');
+    has(weak.p, "whatever its script, with or without a sandbox, by every client");
+}
+
+static void an_installation_names_packages_size_and_network(void **state)
+{
+    (void)state;
+    const struct al_ask_install what = {"analysis", "pandas, numpy", "75 MB"};
+    struct al_ask ask = {.install = &what, .tool = NULL, .tools = AL_STR("analysis.install")};
+    autobuf struct al_buf out = AL_BUF_INIT(4096);
+    al_ask_text(&ask, false, &out);
+    al_buf_addc(&out, '\0');
+    has(out.p,
+        "to be installed, which needs your approval: the extras \"analysis\".\nThey are: pandas, numpy.\n"
+        "This downloads about 75 MB and needs the network.");
+    assert_string_equal(al_ask_prompt(&ask), "Install them?");
+    ask = (struct al_ask){.tools = AL_STR("shell")};
+    assert_string_equal(al_ask_prompt(&ask), "Let this run call them?");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +302,11 @@ int main(void)
         cmocka_unit_test(the_whole_is_bounded_and_says_so),
         cmocka_unit_test(a_title_cannot_end_its_quotes),
         cmocka_unit_test(a_grant_says_all_that_it_grants),
+        cmocka_unit_test(a_python_script_is_shown_with_what_holds_it),
+        cmocka_unit_test(the_code_of_a_file_is_shown_as_it_was_read),
+        cmocka_unit_test(many_inputs_are_counted),
+        cmocka_unit_test(a_grant_for_python_names_the_wall),
+        cmocka_unit_test(an_installation_names_packages_size_and_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
