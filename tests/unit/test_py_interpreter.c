@@ -1,6 +1,7 @@
 #include "test.h"
 
 #include "base/mem.h"
+#include "os/fd.h"
 #include "os/path.h"
 #include "pyrun/backend.h"
 
@@ -14,6 +15,12 @@
 static char dir[] = "/tmp/alisio-test-py-XXXXXX";
 static char state[128], bin[128], path_before[4096];
 static struct al_config *config;
+
+static int remove_tree(const char *folder, const char *name)
+{
+    autofd int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return al_path_remove_tree(fd, name);
+}
 
 static int setup(void **unused)
 {
@@ -33,7 +40,7 @@ static int teardown(void **unused)
 {
     (void)unused;
     al_config_free(config);
-    return al_path_remove_tree(AT_FDCWD, dir);
+    return remove_tree("/tmp", dir + 5);
 }
 
 /* Nothing is remembered from the test before. */
@@ -43,7 +50,7 @@ static int fresh(void **unused)
     char cache[256];
     snprintf(cache, sizeof(cache), "%s/runtimes/python/discovery.json", state);
     unlink(cache);
-    al_path_remove_tree(AT_FDCWD, bin);
+    assert_int_equal(remove_tree(dir, "bin"), 0);
     assert_int_equal(mkdir(bin, 0755), 0);
     setenv("PATH", path_before, 1);
     return 0;
