@@ -82,6 +82,12 @@ enum al_flag_id {
     AL_FLAG_PUBLISH_ON_ERROR,
     AL_FLAG_KIND,
     AL_FLAG_OVERWRITE,
+    AL_FLAG_LOCK,
+    AL_FLAG_FROM,
+    AL_FLAG_OCI,
+    AL_FLAG_IMAGE,
+    AL_FLAG_WASM,
+    AL_FLAG_FORCE,
 
     AL_FLAG_COUNT,
 };

@@ -126,6 +126,32 @@ const struct al_command al_command_table[] = {
                           {"alisio analysis status --isolation strict", "what would run under that policy"}),
      .run = al_cmd_analysis_status},
 
+    {.name = "analysis setup",
+     .usage =
+         "--extras analysis|science [--lock FILE] [--from DIR] | --oci [--image NAME] | --wasm [--from DIR]",
+     .summary = "install what scripts may need: packages, a container image, Python in WebAssembly",
+     .about = "Packages are installed from hash-locked wheels into an environment of ours; nothing of your "
+              "own Python\n"
+              "changes. --from takes wheels, or Pyodide, from a folder. Nothing of this is needed for the "
+              "standard\n"
+              "library.",
+     .flags = FLAGS(AL_FLAG_EXTRAS, AL_FLAG_LOCK, AL_FLAG_FROM, AL_FLAG_OCI, AL_FLAG_IMAGE, AL_FLAG_WASM),
+     .examples = EXAMPLES(
+         {"alisio analysis setup --extras analysis", "pandas, numpy, matplotlib and others"},
+         {"alisio analysis setup --oci --image python:3.12-slim", "pulls it, prints the pinned name"},
+         {"alisio analysis setup --wasm", "Pyodide"}),
+     .run = al_cmd_analysis_setup},
+    {.name = "analysis sweep",
+     .usage = "[--force]",
+     .summary = "remove what analysis left, after its time",
+     .about = "Work folders after analysis.retention.intermediateDays, jobs and unused datasets after "
+              "jobsDays, files of\n"
+              "artifacts after artifactsDays (never by default). A long-lived alisio does it once a day by "
+              "itself.",
+     .flags = FLAGS(AL_FLAG_FORCE),
+     .examples = EXAMPLES({"alisio analysis sweep", "says what it removed"}),
+     .run = al_cmd_analysis_sweep},
+
     {.name = "tool list",
      .usage = "[--mcp-config FILE]",
      .summary = "list the tools, with their effect",

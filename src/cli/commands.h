@@ -13,6 +13,8 @@ int al_cmd_artifacts_export(struct al_app *app, struct al_reply *reply);
 int al_cmd_artifacts_rerun(struct al_app *app, struct al_reply *reply);
 int al_cmd_artifacts_rm(struct al_app *app, struct al_reply *reply);
 int al_cmd_analysis_status(struct al_app *app, struct al_reply *reply);
+int al_cmd_analysis_setup(struct al_app *app, struct al_reply *reply);
+int al_cmd_analysis_sweep(struct al_app *app, struct al_reply *reply);
 int al_cmd_tool_list(struct al_app *app, struct al_reply *reply);
 int al_cmd_tool_describe(struct al_app *app, struct al_reply *reply);
 int al_cmd_tool_call(struct al_app *app, struct al_reply *reply);

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/mcp_token.h"
+#include "core/janitor.h"
 #include "mcp/mcp.h"
 
 #include <stdio.h>
@@ -124,6 +125,7 @@ int al_cmd_mcp(struct al_app *app, struct al_reply *reply)
         return -1;
     if (o.http)
         say_where(s.mcp, &o, token_path);
+    al_core_janitor_start(app->core);
     if (app->upstreams)
         al_upstreams_fetch_missing(app->upstreams);
     al_app_catch_signals(app, stop, &s);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define DAY_MS INT64_C(86400000)
+#define MARKER "analysis/.last-sweep"
 #define FIRST_MS 5000
 #define AGAIN_MS (3600 * UINT64_C(1000))
 #define MAX_SAID (4u << 20)
@@ -200,7 +201,7 @@ static int take_lock(struct sweeping *s)
     return r == 1 ? 0 : -1;
 }
 
-void al_core_sweep(struct al_core *core, void (*done)(void *ud, const struct al_swept *swept), void *ud)
+void al_core_sweep(struct al_core *core, bool force, void (*done)(void *ud, const struct al_swept *swept), void *ud)
 {
     struct sweeping *s = al_xcalloc(1, sizeof *s);
     s->core = core;
@@ -223,7 +224,9 @@ void al_core_sweep(struct al_core *core, void (*done)(void *ud, const struct al_
         al_fail(&s->swept.err, AL_BUSY, "a sweep goes on already");
     else
         core->sweeping = s;
-    if (s->swept.err.code || take_lock(s) < 0 || read_ids(s) < 0)
+    if (s->swept.err.code == AL_OK && take_lock(s) == 0)
+        s->swept.too_soon = !al_core_day_is_over(core, MARKER) && !force;
+    if (s->swept.err.code != AL_OK || s->swept.too_soon || read_ids(s) < 0)
         al_defer(core->loop, end, s);
     else
         al_work_start(core->loop, work, after_work, s);
@@ -250,8 +253,8 @@ static void tick(void *ud)
 {
     struct al_core *core = ud;
     core->janitor = al_timer_start(core->loop, AGAIN_MS, tick, core);
-    if (!core->closing && al_core_day_is_over(core, "analysis/.last-sweep"))
-        al_core_sweep(core, tell, NULL);
+    if (!core->closing)
+        al_core_sweep(core, false, tell, NULL);
 }
 
 void al_core_janitor_start(struct al_core *core)

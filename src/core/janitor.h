@@ -13,9 +13,11 @@ struct al_swept {
     unsigned extras;    /* environments that nothing names, and halves of killed installations */
     struct al_buf said; /* a line for each thing removed */
     struct al_err err;  /* what could not be done */
+    bool too_soon;      /* it was done less than a day ago: nothing was looked at */
 };
-/* Sweeps now, in the background; done comes once, later. BUSY in err when another process is at it. */
-void al_core_sweep(struct al_core *core, void (*done)(void *ud, const struct al_swept *swept), void *ud);
+/* Sweeps in the background, at most once in 24 hours for all processes that share the state folder, or now (force); done
+ * comes once, later. BUSY in err when another process is at it. */
+void al_core_sweep(struct al_core *core, bool force, void (*done)(void *ud, const struct al_swept *swept), void *ud);
 /* For hosts that live long: once in 24 hours for all that share the state folder, the first a few seconds from now; not
  * under --read-only, nor with analysis.enabled off. What it removed goes to the log. */
 void al_core_janitor_start(struct al_core *core);

@@ -6,6 +6,7 @@
 #ifndef AL_PYRUN_EXTRAS_H
 #define AL_PYRUN_EXTRAS_H
 
+#include "base/json.h"
 #include "pyrun/pyrun.h"
 
 /* What a set holds is for people: names, and what it costs. science has all of analysis. */

@@ -78,7 +78,7 @@ static void sweep_job(struct sweep *s, int session_fd, const char *id)
     autofd int job = openat(session_fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (job < 0)
         return;
-    if (remove_parts(s, job, work)) {
+    if (old_work && remove_parts(s, job, work)) {
         s->ret->work++;
         say(s, id, "work folder");
     }
