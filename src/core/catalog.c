@@ -179,6 +179,21 @@ static struct al_str short_text(const char *description)
     return al_utf8_head(s, MAX_SHORT);
 }
 
+/* As far as it is known without starting anything; a grant counts then for whatever may hold. */
+static void take_wall(const struct al_core *core, const struct al_tool *tool, struct al_gate_query *q)
+{
+    struct al_wall wall = {0};
+    const char *isolation = NULL;
+    if (tool->capability && al_gate_needs_isolation(&core->policy, q) && al_wall_known(core, &wall)) {
+        q->isolation_known = true;
+        q->isolation = wall.isolation;
+        isolation = al_py_isolation_name(wall.isolation);
+    }
+    if (q->origin == AL_ORIGIN_MCP && tool->effect >= AL_EFFECT_WRITE)
+        q->granted = al_store_grant_valid(core->store, core->session.id,
+                                          tool->capability ? tool->capability : tool->name, isolation);
+}
+
 int al_catalog_callable(const struct al_core *core, const struct al_tool *tool, enum al_origin origin,
                         bool *ret_scratch_only, struct al_err *err)
 {
@@ -188,8 +203,7 @@ int al_catalog_callable(const struct al_core *core, const struct al_tool *tool, 
     struct al_gate_query q = al_gate_query_of(tool, origin);
     q.can_ask = core->can_ask;
     q.over_mcp = strcmp(core->source, "mcp") == 0;
-    if (origin == AL_ORIGIN_MCP && tool->effect >= AL_EFFECT_WRITE)
-        q.granted = al_store_grant_valid(core->store, core->session.id, tool->name, NULL);
+    take_wall(core, tool, &q);
     if (al_gate_decide(&core->policy, &q, tool->name, err) == 0)
         return 0;
     q.scratch_only = tool->scratch_only && core->scratch;

@@ -119,7 +119,7 @@ static int fail_approval(const struct al_gate_query *q, const char *tool_name, s
  * no. */
 static int fail_weaker(const struct al_gate_query *q, const char *tool_name, struct al_err *err)
 {
-    bool asks = q->origin == AL_ORIGIN_SCRIPT ? q->can_ask : q->can_ask_now;
+    bool asks = q->can_ask_now || (q->origin == AL_ORIGIN_SCRIPT && q->can_ask);
     bool weak = al_gate_is_weak(q->isolation);
     al_fail(err, asks ? AL_APPROVAL_REQUIRED : AL_PERMISSION_DENIED,
             "%s would run with the isolation \"%s\" here, and what was permitted is for a stronger one",

@@ -39,7 +39,7 @@ struct al_gate_query {
     bool isolation_known;    /* else a decision that depends on it is the one for a strong wall */
     enum al_py_isolation isolation; /* what would hold if it ran now */
     bool granted_stronger;   /* a stored grant is there, for a stronger wall than this one */
-    bool can_ask_now;        /* the person can be asked about this very call */
+    bool can_ask_now;        /* the person can be asked about this very call, or is about the run that makes it */
 };
 
 /* Of a tool, as far as the tool itself says it; the rest is the caller's to fill in. */

@@ -64,7 +64,7 @@ static void on_answer(void *ud, enum al_approval approval)
 
 /* Asked about are only tools that an approval would open: what is allowed needs none, what is denied gets
  * none. */
-static void tools_to_ask(struct jsrun *r, struct al_buf *out, struct al_err *ret_refusal)
+static void tools_to_ask(struct jsrun *r, struct al_buf *out, bool *ret_python, struct al_err *ret_refusal)
 {
     for (size_t i = 0; i < r->n_uses; i++) {
         autoarena struct al_arena a = AL_ARENA_INIT(TOOL_ARENA_MAX);
@@ -75,25 +75,67 @@ static void tools_to_ask(struct jsrun *r, struct al_buf *out, struct al_err *ret
         memcpy(r->uses_sha256[i], tool->sha256, sizeof(tool->sha256));
         struct al_gate_query q = al_gate_query_of(tool, AL_ORIGIN_SCRIPT);
         q.over_mcp = strcmp(al_core_source(r->core), "mcp") == 0;
+        q.can_ask_now = true;
+        q.isolation_known = r->wall_known;
+        q.isolation = r->wall.isolation;
         if (al_gate_decide(al_core_policy(r->core), &q, tool->name, &err) < 0 &&
             err.code == AL_APPROVAL_REQUIRED) {
             if (!out->n)
                 *ret_refusal = err;
             al_buf_addf(out, "%s%s", out->n ? ", " : "", r->uses[i]);
+            *ret_python = *ret_python || tool->capability;
         }
     }
 }
 
+static bool ask(struct jsrun *r);
+
+/* The person approves of Python scripts behind this wall, and of no weaker one. */
+static void on_wall(void *ud, const struct al_wall *wall, const struct al_err *err)
+{
+    struct jsrun_asking *a = ud;
+    struct jsrun *r = a->run;
+    (void)err; /* told by the call that would need it */
+    asking_free(a);
+    if (!r)
+        return;
+    r->asking = NULL;
+    r->wall_chosen = true;
+    r->wall_known = wall != NULL;
+    r->wall = wall ? *wall : (struct al_wall){AL_PY_BWRAP, AL_PY_OS_SANDBOX};
+    if (!ask(r))
+        al_runs_wait(r->core, &r->slot);
+}
+
+static bool needs_wall(const struct jsrun *r)
+{
+    bool needs = false;
+    for (size_t i = 0; i < r->n_uses && !needs; i++) {
+        const struct al_tool *tool = al_core_tool(r->core, al_str_of(r->uses[i]));
+        struct al_gate_query q = tool ? al_gate_query_of(tool, AL_ORIGIN_SCRIPT) : (struct al_gate_query){0};
+        needs = tool && al_gate_needs_isolation(al_core_policy(r->core), &q);
+    }
+    return needs;
+}
+
+/* False: nothing is to be asked. */
 static bool ask(struct jsrun *r)
 {
     const struct al_call_spec *spec = &r->call->priv->spec;
+    bool python = false;
     if (!spec->ask)
         return false;
+    if (!r->wall_chosen && needs_wall(r)) {
+        r->asking = al_xcalloc(1, sizeof *r->asking);
+        r->asking->run = r;
+        al_wall_choose(r->core, on_wall, r->asking);
+        return true;
+    }
     struct jsrun_asking *a = al_xcalloc(1, sizeof *a);
     al_buf_init(&a->title, 1024);
     al_buf_init(&a->code, AL_SCRIPT_MAX_CODE_BYTES);
     al_buf_init(&a->tools, 4096);
-    tools_to_ask(r, &a->tools, &a->refusal);
+    tools_to_ask(r, &a->tools, &python, &a->refusal);
     if (a->tools.n == 0) {
         asking_free(a);
         return false;
@@ -107,6 +149,7 @@ static bool ask(struct jsrun *r)
     r->asking = a;
     struct al_ask question = {.title = a->title.p,
                               .code = al_buf_str(&a->code),
+                              .wall = python && r->wall_known ? &r->wall : NULL,
                               .tools = al_buf_str(&a->tools),
                               .answer = on_answer,
                               .ud = a};

@@ -198,6 +198,8 @@ void jsrun_on_call(void *ud, uint32_t id, struct al_str tool_name, struct al_str
         .run_id = r->id,
         .preapproved = approved != NULL,
         .approved_sha256 = approved,
+        .approved_wall = r->wall_chosen ? &r->wall : NULL,
+        .client = r->call->client,
         .clock = on_clock,
         .starting = on_starting,
         .done = on_done,

@@ -68,6 +68,8 @@ struct jsrun {
     size_t n_uses;
     bool preapproved;
     struct jsrun_asking *asking;
+    bool wall_chosen, wall_known; /* what Python scripts of `uses` would run behind; not known: nothing can run them */
+    struct al_wall wall;
 
     struct al_vm *vm;
     bool began;               /* the journal has its row */

@@ -224,7 +224,7 @@ static bool is_weak(const struct al_gate_query *q)
 
 static enum al_code expected_of_python(const struct al_policy *p, const struct al_gate_query *q)
 {
-    bool someone_answers = q->origin == AL_ORIGIN_SCRIPT ? q->can_ask : q->can_ask_now;
+    bool someone_answers = q->can_ask_now || (q->origin == AL_ORIGIN_SCRIPT && q->can_ask);
     if (p->read_only)
         return AL_PERMISSION_DENIED;
     if (q->origin == AL_ORIGIN_CLI || p->allow_process)
