@@ -294,6 +294,12 @@ long al_clone(uint64_t flags, int32_t *told)
     return pid < 0 ? -errno : pid;
 }
 
+int al_become(const char *path, char *const *argv, char *const *envp)
+{
+    execve(path, argv, envp);
+    return -errno;
+}
+
 uint64_t al_own_bytes(const char *name, uint64_t when_unknown)
 {
     autobuf struct al_buf text = AL_BUF_INIT(64 << 10);

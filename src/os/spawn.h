@@ -45,6 +45,9 @@ long al_clone(uint64_t flags, int32_t *told) AL_MUST_CHECK;
  * compares it; "VmSize:"). */
 uint64_t al_own_bytes(const char *name, uint64_t when_unknown);
 
+/* This process becomes the program. Returns only when that fails: -errno. */
+int al_become(const char *path, char *const *argv, char *const *envp);
+
 struct al_exit {
     bool exited; /* else killed by `signal` */
     int status;  /* exit status when exited */

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "os/fd.h"
 #include "os/path.h"
+#include "sandbox/landlock_int.h"
 #include "sandbox/seccomp.h"
 
 #include <elf.h>
@@ -17,19 +18,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The kernel's interface, in our own words: build machines have older headers than kernels that are met. */
 #define CREATE_VERSION 1u
 #define RULE_PATH_BENEATH 1
-#define FS_EXECUTE (1ull << 0)
-#define FS_WRITE_FILE (1ull << 1)
-#define FS_READ_FILE (1ull << 2)
-#define FS_READ_DIR (1ull << 3)
-#define FS_ALL_ABI1 ((1ull << 13) - 1)
-#define FS_REFER (1ull << 13)     /* ABI 2 */
-#define FS_TRUNCATE (1ull << 14)  /* ABI 3 */
-#define FS_IOCTL_DEV (1ull << 15) /* ABI 5 */
-#define NET_ALL 3ull              /* ABI 4: bind and connect of TCP */
-#define SCOPE_ALL 3ull            /* ABI 6: abstract sockets, signals */
+#define NET_ALL 3ull   /* ABI 4: bind and connect of TCP */
+#define SCOPE_ALL 3ull /* ABI 6: abstract sockets, signals */
 
 #define FOLDERS_ABOVE 128
 
@@ -58,21 +50,36 @@ static size_t handled(int abi, struct ruleset_attr *a)
     return abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
 }
 
-static int allow_fd(int rules, int fd, uint64_t rights)
+/* The kernel refuses what a file cannot have. */
+#define FS_OF_FILES (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
+
+int al_landlock_allow_fd(int rules, int abi, int fd, uint64_t rights)
 {
+    struct ruleset_attr known;
     struct stat st;
     if (fstat(fd, &st) < 0)
         return -errno;
-    if (!S_ISDIR(st.st_mode))
-        rights &= ~FS_READ_DIR; /* the kernel refuses it for anything else */
+    handled(abi, &known);
+    rights &= S_ISDIR(st.st_mode) ? known.fs : known.fs & FS_OF_FILES;
     struct path_attr p = {.allowed = rights, .parent_fd = fd};
     return syscall(SYS_landlock_add_rule, rules, RULE_PATH_BENEATH, &p, 0) < 0 ? -errno : 0;
 }
 
-static int allow(int rules, const char *path, uint64_t rights)
+int al_landlock_allow(int rules, int abi, const char *path, uint64_t rights)
 {
     autofd int fd = open(path, O_PATH | O_CLOEXEC);
-    return fd < 0 ? -errno : allow_fd(rules, fd, rights);
+    return fd < 0 ? -errno : al_landlock_allow_fd(rules, abi, fd, rights);
+}
+
+/* What every ABI knows. */
+static int allow_fd(int rules, int fd, uint64_t rights)
+{
+    return al_landlock_allow_fd(rules, 1, fd, rights);
+}
+
+static int allow(int rules, const char *path, uint64_t rights)
+{
+    return al_landlock_allow(rules, 1, path, rights);
 }
 
 /* The loader that the program names (PT_INTERP of ELF), the only other file that the kernel executes for it.
@@ -105,7 +112,7 @@ static int read_interp(const char *program, char out[PATH_MAX])
 
 static int allow_null(int rules, int abi)
 {
-    return allow(rules, "/dev/null", FS_READ_FILE | FS_WRITE_FILE | (abi >= 3 ? FS_TRUNCATE : 0));
+    return al_landlock_allow(rules, abi, "/dev/null", FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE);
 }
 
 /*
@@ -126,7 +133,7 @@ static int close_the_rest(struct al_err *err)
     return 0;
 }
 
-static int make_rules(int abi)
+int al_landlock_make_rules(int abi)
 {
     struct ruleset_attr attr;
     size_t size = handled(abi, &attr);
@@ -270,7 +277,7 @@ int al_landlock_seal_git(const char *git_path, const int *dirs, size_t n_dirs, s
         al_fail(err, AL_RUNTIME_UNAVAILABLE, "Landlock is missing or switched off in this kernel");
         return al_hint(err, "Linux 5.13 or newer with landlock among its active security modules is needed.");
     }
-    autofd int rules = make_rules(abi);
+    autofd int rules = al_landlock_make_rules(abi);
     if (rules < 0)
         return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, -rules, "cannot make Landlock rules");
     int r = add_git_rules(rules, git_path, dirs, n_dirs, abi);
@@ -304,7 +311,7 @@ int al_landlock_seal_search(const char *program, int dir_fd, struct al_err *err)
     int abi = al_landlock_abi();
     if (abi == 0)
         return 1;
-    autofd int rules = make_rules(abi);
+    autofd int rules = al_landlock_make_rules(abi);
     /* A file system that takes no rules, say: the search goes on without. */
     if (rules < 0 || add_search_rules(rules, program, dir_fd, abi) < 0)
         return 1;

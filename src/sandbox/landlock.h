@@ -3,6 +3,7 @@
 #define AL_SANDBOX_LANDLOCK_H
 
 #include "base/err.h"
+#include "sandbox/guest.h"
 
 #include <stddef.h>
 
@@ -28,5 +29,26 @@ int al_landlock_seal_git(const char *git_path, const int *dirs, size_t n_dirs, s
  * is a script or a launcher of another one. -1 with err.
  */
 int al_landlock_seal_search(const char *program, int dir_fd, struct al_err *err) AL_MUST_CHECK;
+
+/* What a kernel of this ABI leaves open of that which a later one refuses. Open with every ABI that we know: what files
+ * and folders there are, their stat and extended attributes, link targets and access(2); UDP; sockets with a path. */
+enum {
+    AL_LANDLOCK_GAP_TRUNCATE = 1, /* files that may be read only can be cut short by truncate(2) */
+    AL_LANDLOCK_GAP_TCP = 2,
+    AL_LANDLOCK_GAP_IOCTL = 4,    /* of devices that can be opened */
+    AL_LANDLOCK_GAP_ABSTRACT = 8, /* unix sockets with abstract names */
+    AL_LANDLOCK_GAP_SIGNALS = 16, /* signals to other processes of the same user */
+};
+unsigned al_landlock_gaps(void); /* of this kernel; all of them without Landlock */
+unsigned al_landlock_gaps_of(int abi);
+
+/*
+ * For a guest, in two steps. The rules: beneath paths, the harmless device files, no TCP, no signal and no abstract
+ * socket out of the domain; all other files and every ioctl of a device are refused. A descriptor, or -errno (-ENOSYS:
+ * no Landlock) with the path that failed, a view into paths. Then: this thread and what it starts obey them; sets
+ * no_new_privs. Async-signal-safe; 0 or -errno.
+ */
+int al_landlock_guest_rules(const struct al_guest_path *paths, size_t n, const char **ret_failed) AL_MUST_CHECK;
+int al_landlock_restrict(int rules) AL_MUST_CHECK;
 
 #endif

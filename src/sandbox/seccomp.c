@@ -1,6 +1,7 @@
 #include "sandbox/seccomp.h"
 #include "base/mem.h"
 #include "os/fd.h"
+#include "sandbox/seccomp_guest.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -256,6 +257,12 @@ int al_seal_build(enum al_seal kind, struct sock_fprog **ret, struct al_err *err
         [AL_SEAL_INGEST] = rules_ingest,
         [AL_SEAL_GIT] = rules_git,
     };
+    if (kind >= AL_SEAL_GUEST) {
+        struct sock_fprog *prog = al_seal_build_guest(kind);
+        if (prog)
+            *ret = prog;
+        return prog ? 0 : al_fail(err, AL_RUNTIME_UNAVAILABLE, "cannot build a system call filter");
+    }
     scmp_filter_ctx c = seccomp_init(kind == AL_SEAL_GIT ? SCMP_ACT_ALLOW : SCMP_ACT_KILL_PROCESS);
     if (!c)
         return al_fail(err, AL_ENGINE_UNAVAILABLE, "cannot build a system call filter");

@@ -15,6 +15,11 @@ enum al_seal {
     AL_SEAL_QUERY,        /* reads, writes, anonymous memory without PROT_EXEC, clock; default KILL_PROCESS */
     AL_SEAL_INGEST,       /* likewise, for a process of two threads that are there already */
     AL_SEAL_GIT,          /* all but sockets, tracing, namespaces and execve: EACCES (execveat stays) */
+    /* Foreign programs: what a container engine would allow, less what reaches other processes or memory that no limit
+     * counts. Refused calls fail; foreign architectures kill. */
+    AL_SEAL_GUEST,
+    AL_SEAL_GUEST_NO_SOCKETS, /* and no sockets; changes of modes, owners, times and attributes answer 0 and do nothing */
+    AL_SEAL_GUEST_NO_CUTTING, /* and: no truncation but through a descriptor for writing (Landlock before ABI 3) */
 };
 
 /* Builds the program; free with al_seal_free. */
