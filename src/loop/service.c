@@ -61,6 +61,7 @@ static void service_ended(void *ud, const struct al_supervise_status *status)
         .exit_status = status->exit_status,
         .signal = status->signal,
         .stopped = stopped,
+        .cpu_ms = s->program.cpu_ms,
     };
     al_timer_stop(s->grace);
     s->grace = NULL;
@@ -106,13 +107,18 @@ static int start_input(struct al_service *s, int *fd, size_t max_queue, struct a
 static int prepare(struct al_service *s, const struct al_service_spec *spec, struct al_program_pipes *p,
                    struct al_err *err)
 {
-    if (al_program_pipes_open(p, true, err) < 0 ||
+    if (al_program_pipes_open(p, !spec->no_input, err) < 0 ||
         al_outlet_open(&s->out, s->loop, &p->out[0], service_output, s, err) < 0 ||
         al_outlet_open(&s->err, s->loop, &p->err[0], service_errors, s, err) < 0 ||
-        start_input(s, &p->in[1], spec->max_queue, err) < 0)
+        (!spec->no_input && start_input(s, &p->in[1], spec->max_queue, err) < 0))
         return -1;
-    struct al_supervised_spec how = {
-        .program = spec->program, .argv = spec->argv, .envp = spec->envp, .cwd_fd = spec->cwd_fd};
+    struct al_supervised_spec how = {.program = spec->program,
+                                     .argv = spec->argv,
+                                     .envp = spec->envp,
+                                     .cwd_fd = spec->cwd_fd,
+                                     .pass_fds = spec->pass_fds,
+                                     .n_pass_fds = spec->n_pass_fds,
+                                     .grace_ms = spec->grace_ms};
     return al_supervised_start(&s->program, &how, p, err);
 }
 
@@ -136,12 +142,17 @@ struct al_service *al_service_start(struct al_loop *loop, const struct al_servic
 
 int al_service_write(struct al_service *s, struct al_str bytes)
 {
-    return al_stream_write(s->input, bytes);
+    return s->input ? al_stream_write(s->input, bytes) : -1;
 }
 
 size_t al_service_queued(const struct al_service *s)
 {
-    return al_stream_queued(s->input);
+    return s->input ? al_stream_queued(s->input) : 0;
+}
+
+pid_t al_service_pid(const struct al_service *s)
+{
+    return s->program.pid;
 }
 
 void al_service_pause(struct al_service *s, bool pause)
@@ -161,7 +172,8 @@ static void patience_is_over(void *ud)
 void al_service_stop(struct al_service *s, uint64_t grace_ms)
 {
     s->stopped = true;
-    al_stream_close_write(s->input);
+    if (s->input)
+        al_stream_close_write(s->input);
     al_timer_stop(s->grace);
     s->grace = NULL;
     if (grace_ms > 0)

@@ -5,11 +5,14 @@
 
 #include "loop/loop.h"
 
+#include <sys/types.h>
+
 struct al_service_end {
     int exec_errno;  /* > 0: it did not start */
     int exit_status; /* -1 when killed */
     int signal;      /* 0 when it exited */
     bool stopped;    /* by al_service_stop */
+    uint64_t cpu_ms; /* of all that was reaped */
 };
 
 struct al_service_ops {
@@ -28,10 +31,11 @@ struct al_service_spec {
     char *const *argv;   /* NULL-terminated, argv[0] included */
     char *const *envp;   /* NULL-terminated */
     int cwd_fd;          /* borrowed; -1: inherit */
+    bool no_input;       /* its standard input is /dev/null, and al_service_write fails */
     size_t max_queue;    /* bytes that may wait to be read by the program */
     const int *pass_fds; /* borrowed: the program gets them as 4, 5, … (3 is the supervisor's own) */
     size_t n_pass_fds;   /* up to AL_SERVICE_PASS_FDS */
-    uint64_t grace_ms;   /* between SIGTERM and SIGKILL; 0: 300 */
+    uint64_t grace_ms;   /* between SIGTERM and SIGKILL; 0: 300, up to 5,000 */
 };
 
 struct al_service;
@@ -41,6 +45,7 @@ struct al_service *al_service_start(struct al_loop *loop, const struct al_servic
 int al_service_write(struct al_service *s, struct al_str bytes) AL_MUST_CHECK;
 /* Of its standard output. At its end, what is left in the pipe (at most 2 MiB) comes all the same. */
 size_t al_service_queued(const struct al_service *s); /* bytes that it has not read yet */
+pid_t al_service_pid(const struct al_service *s);     /* of the supervisor, from which the whole tree descends */
 void al_service_pause(struct al_service *s, bool pause);
 /* Closes its input when what was written is read (the polite end of a stdio server); SIGTERM after grace_ms, SIGKILL
  * 300 ms later. ended() follows. A second call sets the time anew. */

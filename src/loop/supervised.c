@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -68,6 +69,7 @@ static void reaped(void *ud, int events)
     al_timer_stop(s->nudge);
     s->nudge = NULL;
     al_close(&s->pidfd);
+    s->cpu_ms = supervisor.cpu_ms;
     s->ended(s->ud, &status);
 }
 
@@ -119,7 +121,7 @@ static char **supervisor_argv(const struct al_supervised_spec *spec, char option
     size_t n = 0, at = 0;
     while (spec->argv[n])
         n++;
-    const char **argv = al_xcalloc(n + 7 + spec->n_read_fds, sizeof(*argv));
+    const char **argv = al_xcalloc(n + 8 + spec->n_read_fds + spec->n_pass_fds, sizeof(*argv));
     argv[at++] = "alisio";
     argv[at++] = AL_SUPERVISE_VERB;
     if (spec->seal)
@@ -132,6 +134,14 @@ static char **supervisor_argv(const struct al_supervised_spec *spec, char option
         snprintf(*options, OPTION_SIZE, "--read=%zu", FIRST_READ_FD + i);
         argv[at++] = *options++;
     }
+    for (size_t i = 0; i < spec->n_pass_fds; i++) {
+        snprintf(*options, OPTION_SIZE, "--pass=%zu", FIRST_READ_FD + spec->n_read_fds + i);
+        argv[at++] = *options++;
+    }
+    if (spec->grace_ms > 0) {
+        snprintf(*options, OPTION_SIZE, "--grace=%" PRIu64, spec->grace_ms);
+        argv[at++] = *options++;
+    }
     argv[at++] = "--";
     argv[at++] = spec->program;
     for (size_t i = 0; i < n; i++)
@@ -142,13 +152,16 @@ static char **supervisor_argv(const struct al_supervised_spec *spec, char option
 static int spawn_supervisor(struct al_supervised *s, const struct al_supervised_spec *spec,
                             const struct al_program_pipes *p, struct al_err *err)
 {
-    struct al_fd_map fds[4 + AL_SUPERVISED_READ_FDS] = {{p->out[1], 1}, {p->err[1], 2}, {p->status[1], 3}};
+    struct al_fd_map fds[4 + AL_SUPERVISED_READ_FDS + AL_SUPERVISED_PASS_FDS] = {
+        {p->out[1], 1}, {p->err[1], 2}, {p->status[1], 3}};
     size_t n_fds = 3;
-    char options[1 + AL_SUPERVISED_READ_FDS][OPTION_SIZE];
-    if (spec->n_read_fds > AL_SUPERVISED_READ_FDS)
+    char options[2 + AL_SUPERVISED_READ_FDS + AL_SUPERVISED_PASS_FDS][OPTION_SIZE];
+    if (spec->n_read_fds > AL_SUPERVISED_READ_FDS || spec->n_pass_fds > AL_SUPERVISED_PASS_FDS)
         return al_fail(err, AL_INTERNAL, "a program was to be started with impossible settings");
     for (size_t i = 0; i < spec->n_read_fds; i++)
         fds[n_fds++] = (struct al_fd_map){spec->read_fds[i], FIRST_READ_FD + (int)i};
+    for (size_t i = 0; i < spec->n_pass_fds; i++)
+        fds[n_fds++] = (struct al_fd_map){spec->pass_fds[i], FIRST_READ_FD + (int)(spec->n_read_fds + i)};
     if (p->in[0] >= 0)
         fds[n_fds++] = (struct al_fd_map){p->in[0], 0};
     autofree char **argv = supervisor_argv(spec, options);
@@ -163,8 +176,7 @@ static int spawn_supervisor(struct al_supervised *s, const struct al_supervised_
         .death_signal = SIGTERM,
         .new_session = true, /* a Ctrl-C in our terminal is ours to handle */
     };
-    pid_t pid;
-    int r = al_spawn(&how, &pid, &s->pidfd, err);
+    int r = al_spawn(&how, &s->pid, &s->pidfd, err);
     al_env_free(own_env);
     return r < 0 ? -1 : 0;
 }

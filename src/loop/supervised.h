@@ -6,7 +6,10 @@
 #include "loop/loop.h"
 #include "sandbox/supervise.h"
 
+#include <sys/types.h>
+
 #define AL_SUPERVISED_READ_FDS 4
+#define AL_SUPERVISED_PASS_FDS 8
 
 struct al_supervised_spec {
     const char *program;
@@ -16,11 +19,16 @@ struct al_supervised_spec {
     const int *read_fds;
     size_t n_read_fds;
     size_t max_data;
+    const int *pass_fds; /* the program's 4, 5, …; borrowed */
+    size_t n_pass_fds;
+    uint64_t grace_ms; /* 0: 300; up to 5,000 */
 };
 
 struct al_supervised {
     struct al_loop *loop;
     int pidfd, status_fd;
+    pid_t pid;       /* of the supervisor */
+    uint64_t cpu_ms; /* of the whole tree, once it has been reaped */
     struct al_watch *watch;
     struct al_timer *nudge;
     unsigned nudges;
@@ -40,7 +48,7 @@ void al_supervised_init(struct al_supervised *s, struct al_loop *loop,
 /* Takes status[0]; the program gets in[0], out[1] and err[1]. After a failure nothing of it runs. */
 int al_supervised_start(struct al_supervised *s, const struct al_supervised_spec *spec,
                         struct al_program_pipes *p, struct al_err *err) AL_MUST_CHECK;
-/* SIGTERM at once, SIGKILL after 300 ms. */
+/* SIGTERM at once, SIGKILL after grace_ms. */
 void al_supervised_kill(struct al_supervised *s);
 /* Kills and reaps now when it still runs, with no callback. */
 void al_supervised_fini(struct al_supervised *s);

@@ -20,6 +20,7 @@
 
 #define STATUS_FD 3
 #define GRACE_MS 300
+#define GRACE_MS_MAX 5000 /* the host thinks that we hang after 10 s */
 #define PASS_MS_FIRST 1
 #define PASS_MS_MAX 50
 #define PLAIN_PASSES 2
@@ -30,6 +31,7 @@
 #define WAKE_MS 100
 #define STUCK_MS 5000
 #define MAX_READ 4
+#define MAX_PASS 8
 
 enum seal {
     SEAL_NONE,
@@ -45,6 +47,9 @@ struct supervisor {
     rlim_t max_data;        /* 0: as we have it */
     int read_fds[MAX_READ]; /* folders for git */
     size_t n_read;
+    int pass_fds[MAX_PASS]; /* the program's 4, 5, … */
+    size_t n_pass;
+    uint64_t grace_ms;
     int signal_fd;
     pid_t outer; /* 0: that is us */
     pid_t pid;   /* of the program; in the outer half, of the inner one */
@@ -74,6 +79,14 @@ static bool parse_option(struct supervisor *s, const char *arg)
     if (number_option(arg, "--max-data=", 1, INT64_MAX, &n)) {
         s->max_data = (rlim_t)n;
         return true;
+    }
+    if (number_option(arg, "--grace=", 1, GRACE_MS_MAX, &n)) {
+        s->grace_ms = (uint64_t)n;
+        return true;
+    }
+    if (s->n_pass < MAX_PASS && number_option(arg, "--pass=", STATUS_FD + 1, INT32_MAX, &n)) {
+        s->pass_fds[s->n_pass++] = (int)n;
+        return al_fd_cloexec((int)n) == 0;
     }
     if (s->n_read == MAX_READ || !number_option(arg, "--read=", STATUS_FD + 1, INT32_MAX, &n))
         return false;
@@ -129,9 +142,11 @@ static int take_signals(struct supervisor *s)
     return s->signal_fd < 0 ? -errno : 0;
 }
 
-/* The program's output ends when the last of its tree does, not with us. */
-static void let_go_of_output(void)
+/* The program's output ends when the last of its tree does, not with us; and so does what it was handed. */
+static void let_go(struct supervisor *s)
 {
+    while (s->n_pass > 0)
+        al_close(&s->pass_fds[--s->n_pass]);
     autofd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd <= 2; fd++) {
         if (null >= 0)
@@ -172,13 +187,15 @@ static int seal(const struct supervisor *s, int *ret_fd)
 
 static int start(struct supervisor *s)
 {
-    static const struct al_fd_map fds[] = {{0, 0}, {1, 1}, {2, 2}};
+    struct al_fd_map fds[3 + MAX_PASS] = {{0, 0}, {1, 1}, {2, 2}};
     struct al_err err;
     int pidfd = -1;
     autofd int sealed_fd = -1;
     int r = seal(s, &sealed_fd);
     if (r < 0)
         return r;
+    for (size_t i = 0; i < s->n_pass; i++)
+        fds[3 + i] = (struct al_fd_map){s->pass_fds[i], STATUS_FD + 1 + (int)i};
     struct al_spawn how = {
         .path = sealed_fd >= 0 ? NULL : s->program,
         .exec_fd = sealed_fd,
@@ -186,7 +203,7 @@ static int start(struct supervisor *s)
         .envp = environ,
         .cwd_fd = -1,
         .fds = fds,
-        .n_fds = 3,
+        .n_fds = 3 + s->n_pass,
         .death_signal = SIGKILL,
         .new_session = true,
     };
@@ -270,7 +287,7 @@ static void hear(struct supervisor *s)
             continue;
         }
         s->stopping = true;
-        s->kill_at_ms = al_mono_ms() + GRACE_MS;
+        s->kill_at_ms = al_mono_ms() + s->grace_ms;
         signal_all(s, SIGTERM);
     }
 }
@@ -319,7 +336,7 @@ static void pass_on(struct supervisor *s)
         kill(s->pid, SIGTERM);
         kill(s->pid, SIGCONT);
         if (!s->stopping)
-            s->kill_at_ms = al_mono_ms() + STUCK_MS;
+            s->kill_at_ms = al_mono_ms() + s->grace_ms + STUCK_MS;
         s->stopping = true;
     }
 }
@@ -357,7 +374,7 @@ static void inner_main(struct supervisor *s)
         r = start(s);
     if (r < 0)
         report(-r, -1, 0);
-    let_go_of_output();
+    let_go(s);
     if (r == 0)
         supervise(s);
     _exit(0);
@@ -365,7 +382,7 @@ static void inner_main(struct supervisor *s)
 
 int al_supervise_main(int argc, char **argv)
 {
-    struct supervisor s = {.signal_fd = -1, .pass_ms = PASS_MS_FIRST};
+    struct supervisor s = {.signal_fd = -1, .grace_ms = GRACE_MS, .pass_ms = PASS_MS_FIRST};
     pid_t self = getpid();
     prctl(PR_SET_NAME, "alisio-super", 0, 0, 0);
     int r = prepare(&s);
@@ -383,7 +400,7 @@ int al_supervise_main(int argc, char **argv)
         report(-r, -1, 0);
     /* The status, too: that nobody holds it any more says that none will come. */
     close(STATUS_FD);
-    let_go_of_output();
+    let_go(&s);
     if (r > 0)
         watch(&s);
     _exit(r < 0 ? 1 : 0);
