@@ -32,8 +32,9 @@ struct al_publication {
     struct al_artifact *list;
     size_t n;
     struct al_buf warnings; /* "warning: …" lines about pages that will not show well; may be empty */
-    char *dir;              /* of the session's artifacts, absolute */
-    struct al_arena arena;
+    char *dir;              /* of the session's artifacts, absolute; NULL when n is 0 */
+    struct al_arena arena;  /* the texts of the list lie here: no al_artifact_fini */
+    struct al_publish_own *own;
 };
 /* Scan, rules, outputs.json, limits; then each artifact is built as .tmp-<id> beside its place, and synced. Blocks: for the
  * pool. An empty folder gives n 0. PUBLISH_REJECTED with the path and the reason; nothing is left. */
@@ -70,7 +71,8 @@ struct al_artifact_type al_artifact_type_of(struct al_str file_name, struct al_s
 /* Width and height of PNG, JPEG, GIF, WebP and SVG heads. */
 bool al_artifact_image_size(struct al_str head, uint32_t *ret_w, uint32_t *ret_h);
 
-/* A ZIP of files, the same bytes for the same content: names sorted, times 1980-01-01, stored or deflated. */
+/* A ZIP of files beneath dir_fd, the same bytes for the same content: names sorted and made safe for every system, times
+ * 1980-01-01, stored or deflated. out_fd: a regular file, written from its start. PUBLISH_REJECTED over 4 GB. Blocks. */
 int al_zip_write(int out_fd, int dir_fd, const char *const *paths, size_t n, struct al_err *err) AL_MUST_CHECK;
 
 #endif
