@@ -55,7 +55,12 @@ struct al_py_backend_ops {
     /* The program ended and no report of AL_GUEST_STARTED came: what failed, from the report (layer -1: none came), the
      * exit status and what was said on standard error. Returns true when err says that it never started. */
     bool (*explain)(const struct al_guest_report *report, int exit_code, struct al_str errors, struct al_err *err);
-    const char *probe_code; /* another script than probe.c's, which prints the same; NULL: that one */
+    int memory_exit;        /* exit status of a program that was killed for its memory by others than us; 0: none */
+    /* Another script for the probe than probe_script.c's; NULL: that one. input/probe.json tells it what to try:
+     *   {"tcp": port, "udp": port, "abstract": name of a unix socket, "canary": path, "secret": what is in it,
+     *    "write": path of a file to make, "pid": of the host, "pidNamespace": inode of its /proc/self/ns/pid}
+     * It prints what it reached, each as a word: {"python": "3.14.0", "network": [], "files": [], "processes": []}. */
+    const char *probe_code;
 };
 extern const struct al_py_backend_ops al_py_bwrap, al_py_landlock, al_py_oci, al_py_wasm, al_py_managed;
 const struct al_py_backend_ops *al_py_backend_ops(enum al_py_backend b);
@@ -90,6 +95,9 @@ int al_py_ask(struct al_pyrun *p, const char *const *argv, uint64_t timeout_ms, 
 /* The same with that environment (NULL-terminated, borrowed), in whatever process. */
 int al_py_ask_in(const char *const *argv, char **env, uint64_t timeout_ms, struct al_buf *out, struct al_buf *errors,
                  int *ret_status, struct al_err *err) AL_MUST_CHECK;
+
+/* probe_script.c: what a probe runs where the back end has no script of its own. */
+extern const char al_py_probe_script[];
 
 /* hints.c: what installs a Debian-named package ("python3", "bubblewrap") on the distribution of that os-release text:
  * "sudo apt install bubblewrap"; of this machine's. */

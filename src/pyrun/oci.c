@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -220,7 +221,8 @@ static void engine_words(struct words *w, const struct al_py_start *s, const str
     if (here->scratch)
         mount(w, here->scratch, inside.scratch, "ro", z);
     add_f(w, "--workdir=%s", inside.work);
-    add_f(w, "--cidfile=%s/logs/container", s->spec->job->path);
+    if (s->report_fd >= 0)
+        add_f(w, "--cidfile=%s/logs/container", s->spec->job->path);
     environment(w, s, &inside);
     add_copy(w, image);
     const char *python[] = {"python", NULL};
@@ -265,26 +267,35 @@ static char **copy_env(char **env, struct al_arena *a)
     return copy;
 }
 
+static void keeper_words(struct words *w, const struct al_py_start *s, const struct al_oci_engine *e,
+                         const char *image)
+{
+    char id[65] = "";
+    al_oci_known_id(e->program, image, id);
+    add_copy(w, "alisio");
+    add_copy(w, AL_OCI_VERB);
+    add_f(w, "--report=%d", s->report_fd);
+    add_f(w, "--image=%s", image);
+    add_f(w, "--id=%s", id);
+    add_f(w, "--engine=%s", al_oci_engine_name(e));
+    add_f(w, "--container=" AL_OCI_NAME_PREFIX "%s", s->spec->job->id);
+    add_f(w, "--cid=%s/logs/container", s->spec->job->path);
+    add_copy(w, "--");
+}
+
+/* Without a report it is for a person to type: the engine's command alone. */
 static int build(const struct al_py_start *s, const struct al_oci_engine *e, const char *image,
                  struct al_arena *a, struct al_py_command *ret, struct al_err *err)
 {
     struct words run = {a, al_arena_alloc(a, WORDS_MAX * sizeof(char *)), 0, false};
     struct words stop = {a, al_arena_alloc(a, 8 * sizeof(char *)), 0, false};
-    char id[65] = "";
     if (!run.list || !stop.list)
         return al_fail(err, AL_INTERNAL, NO_MEMORY);
-    al_oci_known_id(e->program, image, id);
-    add_copy(&run, "alisio");
-    add_copy(&run, AL_OCI_VERB);
-    add_f(&run, "--report=%d", s->report_fd);
-    add_f(&run, "--image=%s", image);
-    add_f(&run, "--id=%s", id);
-    add_f(&run, "--engine=%s", al_oci_engine_name(e));
-    add_f(&run, "--container=" AL_OCI_NAME_PREFIX "%s", s->spec->job->id);
-    add_f(&run, "--cid=%s/logs/container", s->spec->job->path);
-    add_copy(&run, "--");
+    if (s->report_fd >= 0)
+        keeper_words(&run, s, e, image);
     engine_words(&run, s, e, image);
     stop_words(s, e, &stop, ret);
+    ret->program = s->report_fd >= 0 ? NULL : al_arena_dup(a, al_str_of(e->program));
     ret->argv = run.list;
     ret->envp = copy_env(e->env, a);
     if (run.failed || stop.failed || !ret->envp)
@@ -342,6 +353,7 @@ const struct al_py_backend_ops al_py_oci = {
     .id = AL_PY_OCI,
     .drops_root = true,
     .sampled = true,
+    .memory_exit = 128 + SIGKILL,
     .isolation = isolation,
     .check = check,
     .command = command,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define STOPPER_MS 3000
+#define CLIENT_MS 2000
 #define FIRST_LOOK_MS 20
 #define LOOK_MS 100
 /* A look at a large tree may take long: it is not to take more than a fifth of the time. */
@@ -24,12 +25,22 @@ static void kill_tree(struct al_py_run *r)
         al_service_stop(r->service, 0);
 }
 
+static void client_is_late(void *ud)
+{
+    struct al_py_run *r = ud;
+    r->client = NULL;
+    kill_tree(r);
+}
+
+/* The container has been killed: its client removes it, which nobody is to interrupt, and ends. */
 static void stopper_done(void *ud, const struct al_child_end *end)
 {
     struct al_py_run *r = ud;
-    (void)end;
     r->stopper = NULL;
-    kill_tree(r);
+    if (end->exit_status == 0 && r->service)
+        r->client = al_timer_start(r->loop, CLIENT_MS, client_is_late, r);
+    else
+        kill_tree(r);
     finish(r);
 }
 
@@ -153,7 +164,8 @@ static void finish(struct al_py_run *r)
     atomic_store(&r->look.stop, true);
     al_timer_stop(r->deadline);
     al_timer_stop(r->tick);
-    r->deadline = r->tick = NULL;
+    al_timer_stop(r->client);
+    r->deadline = r->tick = r->client = NULL;
     if (r->looking || r->stopper)
         return;
     r->finishing = true;

@@ -50,11 +50,19 @@ static enum al_py_cause find_cause(struct al_py_run *r, struct al_str errors)
         return r->cause;
     if (never_started(r, errors, &r->err))
         return AL_PY_NOT_STARTED;
-    if (r->was_oom && (r->ended.signal || r->ended.exit_status != 0)) {
+    bool by_engine =
+        r->backend->memory_exit && !r->ended.signal && r->ended.exit_status == r->backend->memory_exit;
+    if (by_engine || (r->was_oom && (r->ended.signal || r->ended.exit_status != 0))) {
         al_py_run_say_memory(r, &r->err);
         return AL_PY_MEMORY;
     }
     return AL_PY_EXITED;
+}
+
+/* Bubblewrap makes the namespace, not the guest within it. */
+static bool has_own(const struct al_py_run *r)
+{
+    return r->backend->isolation(r->pyrun) == AL_PY_OS_SANDBOX;
 }
 
 static void say_keepers(const struct al_py_run *r, struct al_py_run_end *end)
@@ -64,7 +72,10 @@ static void say_keepers(const struct al_py_run *r, struct al_py_run_end *end)
     end->memory = engine ? AL_PY_KEPT_ENGINE : r->group_memory ? AL_PY_KEPT_CGROUP : ours;
     end->pids = engine ? AL_PY_KEPT_ENGINE : r->had_group ? AL_PY_KEPT_CGROUP : AL_PY_KEPT_NOT;
     end->disk = ours;
-    end->pid_namespace = r->last_report.layer == AL_GUEST_STARTED ? r->last_report.pid_ns == 1 : engine;
+    end->pid_namespace =
+        r->last_report.layer == AL_GUEST_STARTED && (r->last_report.pid_ns == 1 || has_own(r));
+    if (engine)
+        end->pid_namespace = r->service_ran;
 }
 
 static void add_text(const struct al_py_capture *c, struct al_buf *text, struct al_py_output *ret)

@@ -42,7 +42,7 @@ struct al_py_run {
 
     struct al_service *service;
     struct al_child *stopper;
-    struct al_timer *deadline, *tick;
+    struct al_timer *deadline, *tick, *client; /* client: an engine's, after its container was ended */
     struct al_service_end ended; /* when it ran */
     bool service_ran, had_group, group_memory;
     uint64_t started_ms, duration_ms, peak_bytes;
