@@ -8,7 +8,7 @@
  *     <div class="ac-plot"><canvas role="img" aria-label="SUMMARY"></canvas></div>
  *     <p class="ac-note">                               optional
  *     <details class="ac-data"><summary>…</summary>TABLE</details>
- *     <script type="application/json">SPEC</script>     inert; < > & U+2028 U+2029 written as \uXXXX
+ *     <script type="application/json">SPEC            inert (and closed); < > & U+2028 U+2029 written as \uXXXX
  *   </figure>
  *
  *   SPEC: v 1 · kind · height (px) · title, locale, unit (optional) · fmt (options of Intl.NumberFormat)

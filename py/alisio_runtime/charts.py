@@ -550,7 +550,7 @@ def _styles() -> str:
 
 @lru_cache(maxsize=1)
 def _scripts() -> str:
-    boot = (_HERE / "charts-boot.js").read_text(encoding="utf-8")
+    boot = (_HERE / "charts-boot.js").read_text(encoding="utf-8").replace("</script", "<\\/script")
     return f"<script>{_chart_js()}</script>\n<script>{boot}</script>\n"
 
 

@@ -122,13 +122,13 @@ def page(title: str, body: str, css: str | None = None, lang: str = "en") -> str
 
         head, foot = charts._styles(), charts._scripts()
     heading = "" if re.search(r"<h1[\s>]", body, re.IGNORECASE) else f"<h1>{escape(title)}</h1>\n"
-    own = f"<style>{style_text(css)}</style>\n" if css else ""
-    return clean(
+    own = f"<style>{style_text(clean(css))}</style>\n" if css else ""
+    return (
         f'<!doctype html>\n<html lang="{lang}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         f"<title>{escape(title)}</title>\n<style>{style_text(_file('html-base.css'))}</style>\n{head}{own}</head>\n"
-        f"<body>\n<main>\n{heading}{body}\n</main>\n{foot}</body>\n</html>\n"
+        f"<body>\n<main>\n{heading}{clean(body)}\n</main>\n{foot}</body>\n</html>\n"
     )
 
 
