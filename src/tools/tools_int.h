@@ -14,7 +14,7 @@
 
 extern const struct al_tool al_tool_read_file, al_tool_read_files, al_tool_list_files, al_tool_search_text,
     al_tool_write_file, al_tool_edit_file, al_tool_git_status, al_tool_git_diff, al_tool_run_process,
-    al_tool_shell, al_tool_webfetch;
+    al_tool_shell, al_tool_webfetch, al_tool_python_run;
 
 #define AL_TOOL_TEXT_CHARS 28000 /* of a text for a model */
 #define AL_TOOL_TEXT_LINES 200
