@@ -1,4 +1,5 @@
 #include "core/core.h"
+#include "artifact/artifact.h"
 #include "base/mem.h"
 #include "core/core_int.h"
 #include "core/janitor.h"
@@ -168,6 +169,7 @@ bool al_core_day_is_over(const struct al_core *core, const char *marker)
  * what fails today is tried tomorrow. */
 static void keep_house(struct al_core *core)
 {
+    al_artifact_recover(core->store);
     int64_t days = al_config_int(core->config, AL_OPT_FORGE_RUNS_RETENTION_DAYS);
     if (days > 0 && al_core_day_is_over(core, ".last-purge")) {
         struct al_err ignored;
