@@ -292,7 +292,7 @@ static int take_named(struct search *s, struct al_py_interpreter *ret, struct al
 
 /* --- the cache --- */
 
-static int open_folder(struct al_pyrun *p)
+int al_py_runtimes_open(struct al_pyrun *p)
 {
     autobuf struct al_buf path = AL_BUF_INIT(4096);
     al_buf_addf(&path, "%s/runtimes/python", p->state_dir);
@@ -303,7 +303,7 @@ static int open_folder(struct al_pyrun *p)
 
 static void write_cache(struct al_pyrun *p, const struct al_py_interpreter *i)
 {
-    autofd int dir = open_folder(p);
+    autofd int dir = al_py_runtimes_open(p);
     autobuf struct al_buf out = AL_BUF_INIT(ANSWER_MAX);
     struct al_jw w;
     al_jw_init(&w, &out);
@@ -392,7 +392,7 @@ static bool fill_from_cache(struct al_pyrun *p, const struct al_json *v, struct 
 
 static bool read_cache(struct al_pyrun *p, struct al_py_interpreter *ret)
 {
-    autofd int dir = open_folder(p);
+    autofd int dir = al_py_runtimes_open(p);
     autofd int fd = dir >= 0 ? openat(dir, CACHE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) : -1;
     autobuf struct al_buf text = AL_BUF_INIT(ANSWER_MAX);
     autoarena struct al_arena a = AL_ARENA_INIT(ANSWER_MAX);

@@ -90,11 +90,18 @@ struct al_pyrun *al_pyrun_new(const struct al_pyrun_opts *o)
     p->floor = o->floor;
     pthread_mutex_init(&p->lock, NULL);
     pthread_mutex_init(&p->find_lock, NULL);
+    /* Until more is known: that of WebAssembly depends on what else there is. */
+    static const enum al_py_isolation least[AL_PY_N] = {AL_PY_OS_SANDBOX, AL_PY_OS_FILTER, AL_PY_CONTAINER,
+                                                        AL_PY_RESTRICTED_PROCESS, AL_PY_NONE};
+    for (int b = 0; b < AL_PY_N; b++)
+        p->known[b].isolation = least[b];
     return p;
 }
 
-void al_pyrun_let_go(struct al_pyrun *p)
+void al_pyrun_free(struct al_pyrun *p)
 {
+    if (!p || !al_pyrun_settle(p))
+        return; /* a probe that cannot be stopped still needs it: rather leaked than gone */
     for (struct al_py_program *at = p->programs, *next; at; at = next) {
         next = at->next;
         free(at->name);
@@ -111,15 +118,6 @@ void al_pyrun_let_go(struct al_pyrun *p)
     pthread_mutex_destroy(&p->lock);
     pthread_mutex_destroy(&p->find_lock);
     free(p);
-}
-
-void al_pyrun_free(struct al_pyrun *p)
-{
-    if (!p)
-        return;
-    p->closed = true;
-    if (p->busy == 0)
-        al_pyrun_let_go(p);
 }
 
 enum al_py_policy al_pyrun_policy(const struct al_pyrun *p)

@@ -79,7 +79,8 @@ struct al_pyrun_opts {
     enum al_py_policy floor;        /* --isolation, ALISIO_ISOLATION: may only raise what config says */
 };
 struct al_pyrun *al_pyrun_new(const struct al_pyrun_opts *o); /* starts nothing */
-/* No job may run. Probes and choices under way end without their callback when the loop turns. NULL is fine. */
+/* No job may run, and no callback of the loop. Probes and choices under way are ended, without their callback (the loop
+ * turns meanwhile). NULL is fine. */
 void al_pyrun_free(struct al_pyrun *p);
 enum al_py_policy al_pyrun_policy(const struct al_pyrun *p);
 int al_pyrun_wanted(const struct al_pyrun *p); /* analysis.runtime: a back end, or AL_PY_N for auto */
