@@ -115,13 +115,15 @@ const struct al_tool al_tool_forge_guide = {
         "A short guide, made from the live state, to read before writing a non-trivial script. "
         "Topics: overview, js_run "
         "(the script API, with examples), tools (what a script may call now; with query, the signatures that "
-        "fit best), data (data files and SQL over them), limits, errors "
+        "fit best), data (data files and SQL over them), python_run (Python scripts, their inputs and "
+        "artifacts), limits, errors "
         "(each code and its cure), last (the last run of this session). Each guide ends with an "
         "etag: send it back to "
         "learn cheaply that nothing has changed.",
     .input_schema =
         "{\"type\":\"object\",\"properties\":{"
-        "\"topic\":{\"type\":\"string\",\"enum\":[\"overview\",\"js_run\",\"tools\",\"data\",\"limits\","
+        "\"topic\":{\"type\":\"string\",\"enum\":[\"overview\",\"js_run\",\"tools\",\"data\",\"python_run\","
+        "\"limits\","
         "\"errors\","
         "\"last\"]},"
         "\"etag\":{\"type\":\"string\",\"maxLength\":100,\"description\":\"The etag of an earlier answer.\"},"

@@ -31,6 +31,8 @@ void guide_add_examples(struct al_core *core, const char *topic, struct al_buf *
 void guide_write_tools(struct al_core *core, struct al_str query, struct al_buf *out);
 /* Data files and SQL, in guide_data.c. */
 void guide_write_data(struct al_core *core, struct al_str query, struct al_buf *out);
+/* Python scripts, in guide_python.c. */
+void guide_write_python(struct al_core *core, struct al_str query, struct al_buf *out);
 /* The last run of this session, in guide_last.c. */
 void guide_write_last(struct al_core *core, struct al_str query, struct al_buf *out);
 

@@ -20,8 +20,10 @@ static void write_overview(struct al_core *core, struct al_str query, struct al_
         "# Code mode\n"
         "js_run runs one script that calls tools. Use it to combine several calls: fan out, page, filter, "
         "join, count. The results of nested calls stay in the script; only what it returns or prints comes "
-        "back. For one call to one tool, call the tool itself.\n\n"
-        "Topics of forge_guide:\n");
+        "back. For one call to one tool, call the tool itself.\n");
+    if (al_core_tool(core, AL_STR("python_run")))
+        al_buf_adds(out, "python_run runs a Python script: statistics, charts, reports, files to keep.\n");
+    al_buf_adds(out, "\nTopics of forge_guide:\n");
     for (size_t i = 0; i < guide_n_topics; i++) {
         if (guide_topic_live(core, &guide_topics[i]))
             al_buf_addf(out, "- %s: %s\n", guide_topics[i].name, guide_topics[i].what);
@@ -168,6 +170,13 @@ static void write_errors(struct al_core *core, struct al_str query, struct al_bu
         "- INVALID_RESULT: the value has a cycle or is too deep; the message has the path.\n"
         "- ENGINE_CRASHED, ENGINE_UNAVAILABLE: not the script's fault; a person should run alisio forge "
         "status.\n"
+        "- PYTHON_FAILED: an exception in a Python script; the traceback has its lines. PUBLISH_REJECTED: a "
+        "file that it "
+        "left cannot be published; the message has the path and the reason. RERUN_REFUSED: script or inputs "
+        "are not as "
+        "they were. EXTRAS_NOT_INSTALLED: a person installs them. RUNTIME_UNAVAILABLE: no place to run "
+        "Python; a person "
+        "should run alisio analysis status.\n"
         "- CANCELLED: someone stopped the run. BUSY: too many runs; try again later.\n");
     guide_add_examples(core, "errors", out);
 }
@@ -178,6 +187,8 @@ const struct guide_topic guide_topics[] = {
     {"tools", "what a script may call now; with query, the signatures that fit best", NULL,
      guide_write_tools},
     {"data", "data files and SQL over them: data_inspect, data_query", "data_query", guide_write_data},
+    {"python_run", "Python scripts and the files they publish: where they run, what they get", "python_run",
+     guide_write_python},
     {"limits", "limits in force", NULL, write_limits},
     {"errors", "each error code and its cure", NULL, write_errors},
     {"last", "the last run of this session", NULL, guide_write_last},
