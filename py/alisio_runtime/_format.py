@@ -50,7 +50,7 @@ def resolve(fmt: object, values: Iterable[float | None], where: str) -> dict[str
         if not found:
             raise ValueError(f"{where}: fmt={fmt!r} is no format; {_advice(fmt)}")
         options: dict[str, object] = {"style": "currency", "currency": found[1].upper()}
-        if largest >= 1000:
+        if largest >= 1000 or (sizes and all(size.is_integer() for size in sizes)):
             options.update(minimumFractionDigits=0, maximumFractionDigits=0)
         return options
     if isinstance(fmt, Mapping):
@@ -133,19 +133,29 @@ def number(value: float, least: int, most: int, locale: str | None = None, group
     return ("-" if rounded < 0 else "") + whole + (decimal + rest if rest else "")
 
 
-def plain(value: float | int) -> str:
-    """A number of a table, as exact as it is."""
-    if isinstance(value, int):
-        return f"{value:,}" if abs(value) >= 10_000 else str(value)
-    if not math.isfinite(value):
-        return "—"
-    text = repr(value)
-    if "e" in text or "E" in text:
-        return text
-    whole, _, rest = text.partition(".")
-    if abs(value) >= 10_000:
-        whole = f"{int(whole):,}"
-    return whole if rest == "0" else f"{whole}.{rest}"
+def column(values: Iterable[float | int | None]) -> list[str]:
+    """The numbers of a column alike: with thousands marks when one is large, and as many digits as the longest needs.
+
+    >>> column([1204.5, 87, None, 15320]), column([2024, 2025])
+    (['1,204.5', '87.0', '', '15,320.0'], ['2024', '2025'])
+    """
+    given = list(values)
+    exact = [repr(value + 0.0) for value in given if isinstance(value, float) and math.isfinite(value)]
+    digits = max((len(text.partition(".")[2]) for text in exact if "e" not in text and not text.endswith(".0")), default=0)
+    grouping = any(value is not None and math.isfinite(value) and abs(value) >= 10_000 for value in given)
+    found = []
+    for value in given:
+        if value is None:
+            found.append("")
+        elif isinstance(value, int):
+            found.append((f"{value:,}" if grouping else str(value)) + ("." + "0" * digits if 0 < digits <= 4 else ""))
+        elif not math.isfinite(value):
+            found.append("—")
+        elif "e" in repr(value) or digits > 4:  # measured, not counted: as exact as it is
+            found.append(repr(value))
+        else:
+            found.append(number(value, digits, digits, None, grouping))
+    return found
 
 
 class Format:
@@ -168,7 +178,7 @@ class Format:
         if value is None or not math.isfinite(value):
             return "—"
         text = self._number(value)
-        return f"{text}\u00a0{self.unit}" if self.unit else text
+        return text + ("" if self.unit == "%" else "\u00a0") + self.unit if self.unit else text
 
     def _digits(self, least: int, most: int) -> tuple[int, int]:
         low, high = self.options.get("minimumFractionDigits"), self.options.get("maximumFractionDigits")

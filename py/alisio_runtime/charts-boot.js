@@ -40,16 +40,18 @@
     });
     return function (value) {
       if (value === null || value === undefined || !isFinite(value)) return "—";
-      return format.format(value) + (unit ? "\u00a0" + unit : "");
+      return format.format(value) + (unit ? (unit === "%" ? "" : "\u00a0") + unit : "");
     };
   }
   // For axes and narrow bars: 120K for 120,000.
-  function short(spec, options, largest) {
-    if (largest < 10000) return formatter(spec, options);
+  function short(spec, options, largest, unit) {
+    if (largest < 10000) return formatter(spec, options, unit);
     return formatter(spec, Object.assign({}, options, {
       notation: "compact", minimumFractionDigits: 0, maximumFractionDigits: 1
-    }));
+    }), unit);
   }
+  // Whole numbers get no ticks between them.
+  function isWhole(options) { return options.maximumFractionDigits === 0 && options.style !== "percent"; }
 
   function theme(figure) {
     var style = getComputedStyle(figure);
@@ -92,13 +94,21 @@
     if (!hit) taken.push(box);
     return !hit;
   }
-  function write(ctx, text, x, y, colour, taken, align) {
+  // halo: the colour of the ground, drawn around the letters where they may lie on a neighbour's bar.
+  function write(ctx, text, x, y, colour, align, halo, taken) {
     var w = ctx.measureText(text).width, left = align === "left" ? x : align === "right" ? x - w : x - w / 2;
+    if (!align) left = Math.max(1, Math.min(left, ctx.canvas.clientWidth - w - 1));
     if (taken && !free(taken, [left - 1, y - 7, left + w + 1, y + 7])) return;
-    ctx.fillStyle = colour;
-    ctx.textAlign = align || "center";
+    ctx.textAlign = "left";
     ctx.textBaseline = "middle";
-    ctx.fillText(text, x, y);
+    if (halo) {
+      ctx.strokeStyle = halo;
+      ctx.lineWidth = 4;
+      ctx.lineJoin = "round";
+      ctx.strokeText(text, left, y);
+    }
+    ctx.fillStyle = colour;
+    ctx.fillText(text, left, y);
   }
   function barLabels(state) {
     var flat = state.spec.kind === "hbar", stacked = state.spec.stacked;
@@ -121,11 +131,11 @@
               if (high < 16 || ctx.measureText(text).width + 6 > room) return;
               write(ctx, text, flat ? (bar.x + bar.base) / 2 : bar.x, flat ? bar.y : (bar.y + bar.base) / 2, onto(t.colours[s]));
             } else if (flat) {
-              write(ctx, long, bar.x + (v < 0 ? -6 : 6), bar.y, t.ink, taken, v < 0 ? "right" : "left");
+              write(ctx, long, bar.x + (v < 0 ? -6 : 6), bar.y, t.ink, v < 0 ? "right" : "left", t.sheet, taken);
             } else {
               var step = chart.chartArea.width / Math.max(1, set.data.length) / chart.data.datasets.length;
               var fits = ctx.measureText(long).width <= Math.max(bar.width, step * (chart.data.datasets.length > 1 ? 0.8 : 1)) + 4;
-              write(ctx, fits ? long : brief, bar.x, bar.y + (v < 0 ? 10 : -10), t.ink, taken);
+              write(ctx, fits ? long : brief, bar.x, bar.y + (v < 0 ? 10 : -10), t.ink, null, t.sheet, taken);
             }
           });
         });
@@ -185,7 +195,7 @@
       if (spec.kind === "scatter")
         return Object.assign(set, {
           data: s.points.map(function (p) { return { x: p[0], y: p[1] }; }), pointStyle: MARKS[i], pointRadius: 4,
-          pointHoverRadius: 6, backgroundColor: alpha(colour, 0.7), borderColor: colour, borderWidth: i > 3 ? 2 : 1
+          pointHoverRadius: 6, clip: 8, backgroundColor: alpha(colour, 0.7), borderColor: colour, borderWidth: i > 3 ? 2 : 1
         });
       var few = s.values.length <= 24;
       var lonely = s.values.map(function (v, k) { // between two gaps there is no line: the point has to be seen
@@ -194,7 +204,7 @@
       });
       return Object.assign(set, {
         borderColor: colour, backgroundColor: spec.kind === "area" ? alpha(colour, spec.stacked ? 0.6 : 0.16) : colour,
-        fill: spec.kind === "area" ? (spec.stacked && i ? "-1" : "origin") : false, borderWidth: 2, borderDash: DASHES[i],
+        clip: 8, fill: spec.kind === "area" ? (spec.stacked && i ? "-1" : "origin") : false, borderWidth: 2, borderDash: DASHES[i],
         pointStyle: MARKS[i], pointRadius: lonely, pointHoverRadius: 5, pointBackgroundColor: colour, pointBorderColor: colour,
         cubicInterpolationMode: spec.smooth ? "monotone" : "default", tension: 0, spanGaps: false
       });
@@ -207,31 +217,31 @@
     var spec = state.spec, t = state.theme, flat = spec.kind === "hbar", bars = flat || spec.kind === "bar";
     if (spec.kind === "pie" || spec.kind === "donut") return {};
     var narrow = state.figure.clientWidth < 420;
-    var numbers = function (title, text, lines) {
+    var numbers = function (title, text, whole) {
       return {
-        type: "linear", grid: { display: lines, color: t.grid, drawTicks: false }, border: { display: false },
-        ticks: { color: t.soft, padding: 8, maxTicksLimit: narrow ? 5 : 7, maxRotation: 0, callback: function (v) { return text(v); } },
+        type: "linear", border: { display: false },
+        grid: { drawTicks: false, color: function (c) { return c.tick && c.tick.value === 0 ? t.edge : t.grid; } },
+        ticks: {
+          color: t.soft, padding: 8, maxTicksLimit: narrow ? 5 : 7, maxRotation: 0, precision: whole ? 0 : undefined,
+          callback: function (v) { return text(v); }
+        },
         title: axisTitle(title, t)
       };
     };
-    var measure = numbers((flat ? spec.xTitle : spec.yTitle) || spec.unit, state.tick, true);
-    if (spec.kind === "scatter") {
-      var across = numbers(spec.xTitle, state.xTick, true);
-      across.grace = measure.grace = "4%";
-      across.border = { display: true, color: t.edge };
-      return { x: across, y: measure };
-    }
+    var measure = numbers((flat ? spec.xTitle : spec.yTitle) || (state.longUnit ? spec.unit : null), state.tick, isWhole(spec.fmt));
+    if (spec.kind === "scatter") return { x: numbers(spec.xTitle, state.xTick, isWhole(spec.xFmt || {})), y: measure };
     var all = values(spec), low = Math.min.apply(null, all), high = Math.max.apply(null, all);
     measure.stacked = !!spec.stacked;
     // Bars and areas stand on zero. A line may leave it, when its changes are small beside its height.
     measure.beginAtZero = bars || spec.kind === "area" || low <= 0 || low < high * 0.6;
     if (spec.valueLabels && !spec.stacked) measure.grace = flat ? "12%" : "8%";
     else if (!measure.beginAtZero) measure.grace = "10%";
+    var longest = spec.labels.reduce(function (most, name) { return Math.max(most, name.length); }, 0);
     var names = {
-      type: "category", stacked: !!spec.stacked, grid: { display: false }, border: { display: true, color: t.edge },
+      type: "category", stacked: !!spec.stacked, grid: { display: false }, border: { display: false },
       ticks: {
-        color: flat ? t.ink : t.soft, padding: 6, autoSkip: !flat || spec.labels.length > 40, autoSkipPadding: 14,
-        maxRotation: bars ? 40 : 0,
+        color: flat ? t.ink : t.soft, padding: 6, autoSkip: !flat || spec.labels.length > 40, autoSkipPadding: bars ? 6 : 14,
+        maxRotation: bars && longest > 5 ? 40 : 0,
         callback: function (v) { return isolate(cut(this.getLabelForValue(v), flat ? (narrow ? 16 : 30) : narrow ? 12 : 22)); }
       },
       title: axisTitle(flat ? spec.yTitle : spec.xTitle, t)
@@ -246,7 +256,15 @@
       position: round ? (wide ? "right" : "bottom") : "top", align: round ? "center" : "start",
       labels: {
         color: t.ink, usePointStyle: true, boxWidth: 10, boxHeight: 9, padding: round ? 12 : 14, font: { size: 13 },
-        generateLabels: !round ? Chart.defaults.plugins.legend.labels.generateLabels : function (chart) {
+        generateLabels: function (chart) {
+          if (!round)
+            return spec.series.map(function (s, i) {
+              var mark = spec.kind === "bar" || spec.kind === "hbar" ? "rectRounded" : MARKS[i], line = /^cross|star/.test(mark);
+              return {
+                text: isolate(cut(s.name, wide ? 32 : 22)), fontColor: t.ink, pointStyle: mark, fillStyle: t.colours[i],
+                strokeStyle: t.colours[i], lineWidth: line ? 2 : 0, hidden: !chart.isDatasetVisible(i), datasetIndex: i
+              };
+            });
           var set = chart.data.datasets[0];
           return spec.labels.map(function (name, i) {
             return {
@@ -284,20 +302,27 @@
   }
   function config(state) {
     var spec = state.spec, t = state.theme, round = spec.kind === "pie" || spec.kind === "donut";
+    var airy = { // some air between the legend and what is below it
+      id: "acAir",
+      beforeInit: function (chart) {
+        var fit = chart.legend && chart.legend.fit;
+        if (fit) chart.legend.fit = function () { fit.call(this); if (this.options.position === "top") this.height += 10; };
+      }
+    };
     var plugins = round ? [sliceLabels(state)] : spec.valueLabels ? [barLabels(state)] : [];
     var kind = { pie: "pie", donut: "doughnut", bar: "bar", hbar: "bar", scatter: "scatter" }[spec.kind] || "line";
     return {
       type: kind,
       data: { labels: spec.labels, datasets: datasets(state) },
       options: {
-        indexAxis: spec.kind === "hbar" ? "y" : "x", responsive: !printing, maintainAspectRatio: false, animation: false,
+        indexAxis: spec.kind === "hbar" ? "y" : "x", responsive: true, maintainAspectRatio: false, animation: false,
         cutout: spec.kind === "donut" ? "60%" : 0, font: { family: t.font, size: 12 }, color: t.ink,
         devicePixelRatio: printing ? 3 : undefined, layout: { padding: round ? 6 : { top: 4, right: 6 } },
         interaction: { mode: round || spec.kind === "scatter" ? "nearest" : "index", intersect: round || spec.kind === "scatter", axis: spec.kind === "hbar" ? "y" : "x" },
         scales: scales(state),
         plugins: { legend: legend(state), tooltip: tooltip(state) }
       },
-      plugins: plugins
+      plugins: plugins.concat(airy)
     };
   }
 
@@ -307,6 +332,9 @@
     state.theme = theme(state.figure);
     Chart.defaults.font.family = state.theme.font;
     state.canvas.removeAttribute("style");
+    // Three rows of cards on a sheet of paper.
+    var high = printing && state.spec.kind !== "hbar" ? Math.min(state.spec.height, 250) : state.spec.height;
+    state.canvas.parentNode.style.height = high + "px";
     state.chart = new Chart(state.canvas, config(state));
   }
   function cells(state) {
@@ -324,11 +352,11 @@
     var xs = [];
     if (spec.kind === "scatter") spec.series.forEach(function (s) { s.points.forEach(function (p) { xs.push(Math.abs(p[0])); }); });
     state.text = formatter(spec, spec.fmt, spec.unit);
-    state.tick = short(spec, spec.fmt, reach(spec));
+    state.longUnit = !!spec.unit && spec.unit.length > 4;
+    state.tick = short(spec, spec.fmt, reach(spec), state.longUnit ? null : spec.unit);
     state.share = formatter(spec, { style: "percent", maximumFractionDigits: 1 });
     state.xText = formatter(spec, spec.xFmt || {});
     state.xTick = short(spec, spec.xFmt || {}, Math.max.apply(null, xs.concat(0)));
-    state.canvas.parentNode.style.height = spec.height + "px";
     cells(state);
     draw(state);
     shown.push(state);

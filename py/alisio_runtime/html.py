@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ._check import guide
+from ._format import column
 from .outputs import _relative, path as _output_path
 
 __all__ = ["escape", "inline_plotly", "page", "table", "write"]
@@ -79,7 +80,12 @@ def table(rows: Iterable[Iterable[object] | Mapping[str, object]], headers: Iter
     parts.append("<tbody>")
     for row in listed:
         row += [None] * (width - len(row))
-        cells = "".join(f'<td{_number_class(numeric[i])} dir="auto">{_cell(cell)}</td>' for i, cell in enumerate(row))
+    for i in range(width):
+        if numeric[i]:
+            for row, text in zip(listed, column([row[i] for row in listed])):  # type: ignore[misc]
+                row[i] = text
+    for row in listed:
+        cells = "".join(f'<td{_number_class(numeric[i])} dir="auto">{escape(cell)}</td>' for i, cell in enumerate(row))
         parts.append(f"<tr>{cells}</tr>")
     parts.append("</tbody></table></div>")
     return "".join(parts)
@@ -92,14 +98,6 @@ def _is_numeric(cells: Iterable[object]) -> bool:
 
 def _number_class(numeric: bool) -> str:
     return ' class="ac-num"' if numeric else ""
-
-
-def _cell(cell: object) -> str:
-    from ._format import plain
-
-    if isinstance(cell, (int, float)) and not isinstance(cell, bool):
-        return escape(plain(cell))
-    return escape(cell)
 
 
 @guide('html.page("Sales", "<p>North leads.</p>")')

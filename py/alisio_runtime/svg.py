@@ -227,11 +227,15 @@ def _wide(text: str, size: float = 13) -> float:
 
 
 def _fit(text: str, room: float, size: float = 13) -> str:
+    text = text[:500]
     if _wide(text, size) <= room:
         return text
-    while text and _wide(text + "…", size) > room:
-        text = text[:-1]
-    return text.rstrip() + "…"
+    used, kept = _wide("…", size), 0
+    for kept, letter in enumerate(text):
+        used += _wide(letter, size)
+        if used > room:
+            break
+    return text[:kept].rstrip() + "…"
 
 
 def _label(
@@ -412,6 +416,11 @@ def _legend(parts: list[_data.Series] | list[_data.Points], width: float, top: f
 def _tick_format(options: dict[str, object], ticks: Sequence[float], locale: str | None) -> _format.Format:
     if max(map(abs, ticks)) >= 10_000:
         options = {**options, "notation": "compact", "minimumFractionDigits": 0, "maximumFractionDigits": 1}
+    for digits in range(4):  # steps of 0.5 are no whole numbers, whatever fmt says
+        text = _format.Format(options, locale)
+        if len({text(value) for value in ticks}) == len(ticks):
+            return text
+        options = {**options, "maximumFractionDigits": digits + 1}
     return _format.Format(options, locale)
 
 
