@@ -22,31 +22,31 @@ int al_artifact_reject(struct al_err *err, struct al_str path, const char *hint,
     __attribute__((format(printf, 4, 5)));
 
 /* --- scan.c --- */
-struct al_scan_node {
+struct al_output_scan_node {
     const char *path; /* beneath the output folder; "": that itself */
     bool dir;
     int64_t dev, ino, size, mtime_ns, ctime_ns;
 };
-struct al_scan {
+struct al_output_scan {
     struct al_arena arena;
-    struct al_scan_node *nodes; /* in byte order of their paths, so the folder itself first */
+    struct al_output_scan_node *nodes; /* in byte order of their paths, so the folder itself first */
     size_t n, room;
     int64_t dev;
 };
 /* Everything beneath fd, and each rule about names and kinds of files. Follows nothing, opens folders only.
  */
-int al_scan_read(int fd, struct al_scan *ret, struct al_err *err) AL_MUST_CHECK;
-void al_scan_fini(struct al_scan *s);
-const struct al_scan_node *al_scan_find(const struct al_scan *s, struct al_str path); /* NULL: none */
+int al_output_scan_read(int fd, struct al_output_scan *ret, struct al_err *err) AL_MUST_CHECK;
+void al_output_scan_fini(struct al_output_scan *s);
+const struct al_output_scan_node *al_output_scan_find(const struct al_output_scan *s, struct al_str path); /* NULL: none */
 /* Nodes beneath a folder: from, to. */
-void al_scan_beneath(const struct al_scan *s, const struct al_scan_node *dir, size_t *ret_from,
+void al_output_scan_beneath(const struct al_output_scan *s, const struct al_output_scan_node *dir, size_t *ret_from,
                      size_t *ret_to);
 /* Opens a node, if it is still what was seen. */
-int al_scan_open(int root_fd, const struct al_scan_node *node, int *ret_fd, struct al_err *err) AL_MUST_CHECK;
+int al_output_scan_open(int root_fd, const struct al_output_scan_node *node, int *ret_fd, struct al_err *err) AL_MUST_CHECK;
 /* Is it still? To be asked again after it was read. */
-int al_scan_check(int fd, const struct al_scan_node *node, struct al_err *err) AL_MUST_CHECK;
+int al_output_scan_check(int fd, const struct al_output_scan_node *node, struct al_err *err) AL_MUST_CHECK;
 /* Is each folder still what it was? */
-int al_scan_check_folders(int root_fd, const struct al_scan *s, struct al_err *err) AL_MUST_CHECK;
+int al_output_scan_check_folders(int root_fd, const struct al_output_scan *s, struct al_err *err) AL_MUST_CHECK;
 
 /* --- outputs.c --- */
 struct al_declared {
@@ -62,7 +62,7 @@ enum al_form {
     AL_FORM_ZIP
 };
 struct al_candidate {
-    const struct al_scan_node *node;
+    const struct al_output_scan_node *node;
     enum al_form form;
     struct al_str title; /* never empty */
     struct al_str entry; /* of AL_FORM_PAGES, beneath node */
@@ -70,7 +70,7 @@ struct al_candidate {
 };
 /* What is to be published of a scan, in the order of outputs.json or of names, within the limits. Lies in the
  * arena. */
-int al_outputs_find(int root_fd, const struct al_scan *s, const struct al_publish_spec *spec,
+int al_outputs_find(int root_fd, const struct al_output_scan *s, const struct al_publish_spec *spec,
                     struct al_arena *a, struct al_candidate **ret, size_t *ret_n,
                     struct al_err *err) AL_MUST_CHECK;
 
@@ -102,7 +102,7 @@ void al_html_warn(const struct al_html_findings *f, struct al_str page, struct a
 
 /* --- build.c --- */
 /* Builds one candidate in dir_fd as .tmp-<id>; row is completed, its texts in the arena. */
-int al_build_one(const struct al_publish_spec *spec, const struct al_scan *scan, const struct al_candidate *c,
+int al_build_one(const struct al_publish_spec *spec, const struct al_output_scan *scan, const struct al_candidate *c,
                  int dir_fd, const char *rel_dir, struct al_publication *p, struct al_artifact *row,
                  struct al_err *err) AL_MUST_CHECK;
 

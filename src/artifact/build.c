@@ -25,7 +25,7 @@ struct file {
 
 struct build {
     const struct al_publish_spec *spec;
-    const struct al_scan *scan;
+    const struct al_output_scan *scan;
     const struct al_candidate *c;
     struct al_publication *p;
     struct al_artifact *row;
@@ -50,7 +50,7 @@ static int too_long(struct build *b, struct al_err *err)
 /* --- copies --- */
 
 /* Bytes of in to out, hashed; exactly as many as were seen. */
-static int copy_bytes(int in, int out, const struct al_scan_node *node, char sha256[AL_SHA256_HEX],
+static int copy_bytes(int in, int out, const struct al_output_scan_node *node, char sha256[AL_SHA256_HEX],
                       struct al_err *err)
 {
     autofree char *buf = al_xmalloc(CHUNK);
@@ -95,13 +95,13 @@ static int make_file(struct build *b, const char *rel, int *ret_fd, struct al_er
     return 0;
 }
 
-static int copy_node(struct build *b, int root_fd, const struct al_scan_node *node, const char *rel,
+static int copy_node(struct build *b, int root_fd, const struct al_output_scan_node *node, const char *rel,
                      struct al_err *err)
 {
     autofd int in = -1, out = -1;
     struct file *f = &b->list[b->n];
-    if (al_scan_open(root_fd, node, &in, err) < 0 || make_file(b, rel, &out, err) < 0 ||
-        copy_bytes(in, out, node, f->sha256, err) < 0 || al_scan_check(in, node, err) < 0)
+    if (al_output_scan_open(root_fd, node, &in, err) < 0 || make_file(b, rel, &out, err) < 0 ||
+        copy_bytes(in, out, node, f->sha256, err) < 0 || al_output_scan_check(in, node, err) < 0)
         return -1;
     f->path = rel;
     f->bytes = node->size;
@@ -129,14 +129,14 @@ static int hash_file(int fd, char sha256[AL_SHA256_HEX], int64_t *ret_bytes, str
     return n < 0 ? cannot(err, eno) : 0;
 }
 
-static int pack_node(struct al_zipw *z, int root_fd, const struct al_scan_node *node, const char *name,
+static int pack_node(struct al_zipw *z, int root_fd, const struct al_output_scan_node *node, const char *name,
                      struct al_err *err)
 {
     autofd int in = -1;
-    if (al_scan_open(root_fd, node, &in, err) < 0 ||
+    if (al_output_scan_open(root_fd, node, &in, err) < 0 ||
         al_zipw_add(z, al_str_of(name), in, (uint64_t)node->size, err) < 0)
         return -1;
-    return al_scan_check(in, node, err);
+    return al_output_scan_check(in, node, err);
 }
 
 static int pack_nodes(struct build *b, struct al_zipw *z, int root_fd, struct al_err *err)
@@ -387,7 +387,7 @@ static int fill_pages(struct build *b, int root_fd, struct al_err *err)
 {
     size_t skip = strlen(b->c->node->path) + 1;
     for (size_t i = b->c->from; i < b->c->to; i++) {
-        const struct al_scan_node *node = &b->scan->nodes[i];
+        const struct al_output_scan_node *node = &b->scan->nodes[i];
         if (!node->dir && copy_node(b, root_fd, node, node->path + skip, err) < 0)
             return -1;
     }
@@ -454,7 +454,7 @@ static int describe(struct build *b, const char *rel_dir, struct al_err *err)
     return 0;
 }
 
-int al_build_one(const struct al_publish_spec *spec, const struct al_scan *scan, const struct al_candidate *c,
+int al_build_one(const struct al_publish_spec *spec, const struct al_output_scan *scan, const struct al_candidate *c,
                  int dir_fd, const char *rel_dir, struct al_publication *p, struct al_artifact *row,
                  struct al_err *err)
 {

@@ -129,19 +129,19 @@ int al_outputs_parse(struct al_arena *a, struct al_str json, struct al_declared 
 
 struct finder {
     int root_fd;
-    const struct al_scan *scan;
+    const struct al_output_scan *scan;
     const struct al_publish_spec *spec;
     struct al_arena *arena;
     struct al_candidate *list;
     size_t n;
 };
 
-static const struct al_scan_node *child(const struct al_scan *s, const struct al_scan_node *dir,
+static const struct al_output_scan_node *child(const struct al_output_scan *s, const struct al_output_scan_node *dir,
                                         struct al_str name)
 {
     autobuf struct al_buf b = AL_BUF_INIT(16384);
     al_buf_addf(&b, "%s/%.*s", dir->path, AL_FMT(name));
-    return al_scan_find(s, al_buf_str(&b));
+    return al_output_scan_find(s, al_buf_str(&b));
 }
 
 static int add_folder(struct finder *f, struct al_candidate *c, struct al_str entry, struct al_err *err)
@@ -149,8 +149,8 @@ static int add_folder(struct finder *f, struct al_candidate *c, struct al_str en
     bool said = entry.p != NULL;
     if (!said)
         entry = AL_STR("index.html");
-    const struct al_scan_node *page = child(f->scan, c->node, entry);
-    al_scan_beneath(f->scan, c->node, &c->from, &c->to);
+    const struct al_output_scan_node *page = child(f->scan, c->node, entry);
+    al_output_scan_beneath(f->scan, c->node, &c->from, &c->to);
     if (page && !page->dir) {
         c->form = AL_FORM_PAGES;
         c->entry = entry;
@@ -164,7 +164,7 @@ static int add_folder(struct finder *f, struct al_candidate *c, struct al_str en
     return 0;
 }
 
-static int add(struct finder *f, const struct al_scan_node *node, struct al_str title, struct al_str entry,
+static int add(struct finder *f, const struct al_output_scan_node *node, struct al_str title, struct al_str entry,
                struct al_err *err)
 {
     struct al_candidate *c = &f->list[f->n];
@@ -182,7 +182,7 @@ static int add(struct finder *f, const struct al_scan_node *node, struct al_str 
 
 static int add_declared(struct finder *f, const struct al_declared *d, struct al_err *err)
 {
-    const struct al_scan_node *node = al_scan_find(f->scan, d->path);
+    const struct al_output_scan_node *node = al_output_scan_find(f->scan, d->path);
     if (!node)
         return al_artifact_reject(err, d->path,
                                   "write the file before the script ends, or take it out of outputs.json",
@@ -216,7 +216,7 @@ static int check_overlap(struct finder *f, struct al_err *err)
     for (size_t i = 0; i < f->n; i++) {
         const char *path = sorted[i]->node->path;
         for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-            struct al_scan_node at = {
+            struct al_output_scan_node at = {
                 .path = al_arena_dup(f->arena, (struct al_str){path, (size_t)(slash - path)})};
             struct al_candidate probe = {.node = &at};
             const struct al_candidate *key = &probe;
@@ -229,7 +229,7 @@ static int check_overlap(struct finder *f, struct al_err *err)
     return 0;
 }
 
-static int find_declared(struct finder *f, const struct al_scan_node *node, struct al_err *err)
+static int find_declared(struct finder *f, const struct al_output_scan_node *node, struct al_err *err)
 {
     struct al_declared *list;
     size_t n;
@@ -239,11 +239,11 @@ static int find_declared(struct finder *f, const struct al_scan_node *node, stru
         return bad_json(err, "is a folder");
     if (node->size > (int64_t)AL_OUTPUTS_MAX_BYTES)
         return bad_json(err, "is longer than 1 MB");
-    if (al_scan_open(f->root_fd, node, &fd, err) < 0)
+    if (al_output_scan_open(f->root_fd, node, &fd, err) < 0)
         return -1;
     if (al_fd_read_all(fd, &text) < 0)
         return bad_json(err, "cannot be read");
-    if (al_scan_check(fd, node, err) < 0 || al_outputs_parse(f->arena, al_buf_str(&text), &list, &n, err) < 0)
+    if (al_output_scan_check(fd, node, err) < 0 || al_outputs_parse(f->arena, al_buf_str(&text), &list, &n, err) < 0)
         return -1;
     f->list = al_arena_alloc(f->arena, (n + 1) * sizeof *f->list);
     if (!f->list)
@@ -261,7 +261,7 @@ static int find_all(struct finder *f, struct al_err *err)
     if (!f->list)
         return al_artifact_reject(err, AL_STR("."), "write fewer files", "holds too much");
     for (size_t i = 1; i < f->scan->n; i++) {
-        const struct al_scan_node *node = &f->scan->nodes[i];
+        const struct al_output_scan_node *node = &f->scan->nodes[i];
         struct al_str none = {NULL, 0};
         if (!strchr(node->path, '/') && add(f, node, none, none, err) < 0)
             return -1;
@@ -285,7 +285,7 @@ static void give_titles(struct finder *f)
     }
 }
 
-static int check_file(const struct al_publish_limits *l, const struct al_scan_node *node, uint64_t *files,
+static int check_file(const struct al_publish_limits *l, const struct al_output_scan_node *node, uint64_t *files,
                       uint64_t *bytes, struct al_err *err)
 {
     autobuf struct al_buf a = AL_BUF_INIT(64), b = AL_BUF_INIT(64);
@@ -329,11 +329,11 @@ static int check_limits(const struct finder *f, struct al_err *err)
     return 0;
 }
 
-int al_outputs_find(int root_fd, const struct al_scan *s, const struct al_publish_spec *spec,
+int al_outputs_find(int root_fd, const struct al_output_scan *s, const struct al_publish_spec *spec,
                     struct al_arena *a, struct al_candidate **ret, size_t *ret_n, struct al_err *err)
 {
     struct finder f = {root_fd, s, spec, a, NULL, 0};
-    const struct al_scan_node *json = al_scan_find(s, AL_STR(AL_OUTPUTS_JSON));
+    const struct al_output_scan_node *json = al_output_scan_find(s, AL_STR(AL_OUTPUTS_JSON));
     if ((json ? find_declared(&f, json, err) : find_all(&f, err)) < 0 || check_limits(&f, err) < 0)
         return -1;
     give_titles(&f);

@@ -61,7 +61,7 @@ static int open_session(const struct al_publish_spec *spec, const char *rel_dir,
                         &p->own->dir_fd, err);
 }
 
-static int build_all(const struct al_publish_spec *spec, const struct al_scan *scan,
+static int build_all(const struct al_publish_spec *spec, const struct al_output_scan *scan,
                      const struct al_candidate *list, const char *rel_dir, struct al_publication *p,
                      struct al_err *err)
 {
@@ -73,7 +73,7 @@ static int build_all(const struct al_publish_spec *spec, const struct al_scan *s
         if (al_build_one(spec, scan, &list[i], p->own->dir_fd, rel_dir, p, &p->list[i], err) < 0)
             return -1;
     }
-    if (al_scan_check_folders(spec->staging_fd, scan, err) < 0)
+    if (al_output_scan_check_folders(spec->staging_fd, scan, err) < 0)
         return -1;
     if (fsync(p->own->dir_fd) < 0)
         return al_fail_errno(err, AL_INTERNAL, errno, "the output cannot be stored");
@@ -81,7 +81,7 @@ static int build_all(const struct al_publish_spec *spec, const struct al_scan *s
     return 0;
 }
 
-static int build(const struct al_publish_spec *spec, const struct al_scan *scan, struct al_publication *p,
+static int build(const struct al_publish_spec *spec, const struct al_output_scan *scan, struct al_publication *p,
                  struct al_err *err)
 {
     struct al_candidate *list;
@@ -101,16 +101,16 @@ static int build(const struct al_publish_spec *spec, const struct al_scan *scan,
 
 int al_publish_build(const struct al_publish_spec *spec, struct al_publication *ret, struct al_err *err)
 {
-    struct al_scan scan;
+    struct al_output_scan scan;
     struct al_publication p = {.warnings = AL_BUF_INIT(WARNINGS_MAX), .arena = AL_ARENA_INIT(ARENA_MAX)};
     if (!*spec->session || strchr(spec->session, '/') || spec->session[0] == '.')
         return al_fail(err, AL_INVALID_INPUT, "artifacts need a session");
-    if (al_scan_read(spec->staging_fd, &scan, err) < 0)
+    if (al_output_scan_read(spec->staging_fd, &scan, err) < 0)
         return -1;
     p.own = al_xcalloc(1, sizeof *p.own);
     p.own->dir_fd = p.own->lock_fd = -1;
     int r = build(spec, &scan, &p, err);
-    al_scan_fini(&scan);
+    al_output_scan_fini(&scan);
     if (r < 0) {
         al_publication_fini(&p);
         return -1;

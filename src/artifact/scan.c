@@ -14,9 +14,9 @@
 
 #define ARENA_MAX ((size_t)64 << 20)
 
-static struct al_scan_node node_of(const char *path, const struct stat *st)
+static struct al_output_scan_node node_of(const char *path, const struct stat *st)
 {
-    return (struct al_scan_node){
+    return (struct al_output_scan_node){
         .path = path,
         .dir = S_ISDIR(st->st_mode),
         .dev = (int64_t)st->st_dev,
@@ -43,7 +43,7 @@ static int unreadable(struct al_err *err, const char *path, int eno)
                               "leave it readable, or do not leave it there", "%s", why.msg);
 }
 
-static int add_node(struct al_scan *s, struct al_scan_node n)
+static int add_node(struct al_output_scan *s, struct al_output_scan_node n)
 {
     if (s->n == s->room) {
         s->room = s->room ? 2 * s->room : 64;
@@ -87,7 +87,7 @@ static void names_free(struct names *v)
     free(v->list);
 }
 
-static int read_names(struct al_scan *s, DIR *d, const char *path, struct names *v, struct al_err *err)
+static int read_names(struct al_output_scan *s, DIR *d, const char *path, struct names *v, struct al_err *err)
 {
     for (;;) {
         errno = 0;
@@ -131,7 +131,7 @@ static bool is_ascii(const char *z)
 
 /* Two names that other systems take for one: of "é" as one character and as two, the later file would win
  * there. */
-static int check_twins(struct al_scan *s, const char *path, const struct names *v, struct al_err *err)
+static int check_twins(struct al_output_scan *s, const char *path, const struct names *v, struct al_err *err)
 {
     bool any = false;
     for (size_t i = 0; i < v->n; i++)
@@ -161,9 +161,9 @@ static int check_twins(struct al_scan *s, const char *path, const struct names *
     return r;
 }
 
-static int walk(struct al_scan *s, int fd, const char *path, unsigned depth, struct al_err *err);
+static int walk(struct al_output_scan *s, int fd, const char *path, unsigned depth, struct al_err *err);
 
-static int visit(struct al_scan *s, int dir_fd, const char *path, const char *name, unsigned depth,
+static int visit(struct al_output_scan *s, int dir_fd, const char *path, const char *name, unsigned depth,
                  struct al_err *err)
 {
     struct stat st;
@@ -183,7 +183,7 @@ static int visit(struct al_scan *s, int dir_fd, const char *path, const char *na
     if (fault)
         return al_artifact_reject(err, al_str_of(full), "leave a regular file with its own content there",
                                   "%s", fault);
-    struct al_scan_node n = node_of(full, &st);
+    struct al_output_scan_node n = node_of(full, &st);
     if (!n.dir)
         return add_node(s, n);
     int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -193,7 +193,7 @@ static int visit(struct al_scan *s, int dir_fd, const char *path, const char *na
 }
 
 /* Takes fd. What is opened is what counts: its own fstat becomes the node. */
-static int walk(struct al_scan *s, int fd, const char *path, unsigned depth, struct al_err *err)
+static int walk(struct al_output_scan *s, int fd, const char *path, unsigned depth, struct al_err *err)
 {
     __attribute__((cleanup(names_free))) struct names v = {0};
     struct stat st;
@@ -219,27 +219,27 @@ static int walk(struct al_scan *s, int fd, const char *path, unsigned depth, str
 
 static int by_path(const void *a, const void *b)
 {
-    return strcmp(((const struct al_scan_node *)a)->path, ((const struct al_scan_node *)b)->path);
+    return strcmp(((const struct al_output_scan_node *)a)->path, ((const struct al_output_scan_node *)b)->path);
 }
 
-int al_scan_read(int fd, struct al_scan *ret, struct al_err *err)
+int al_output_scan_read(int fd, struct al_output_scan *ret, struct al_err *err)
 {
     struct stat st;
-    *ret = (struct al_scan){.arena = AL_ARENA_INIT(ARENA_MAX)};
+    *ret = (struct al_output_scan){.arena = AL_ARENA_INIT(ARENA_MAX)};
     int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (own < 0)
         return unreadable(err, "", errno);
     if (fstat(own, &st) == 0)
         ret->dev = (int64_t)st.st_dev;
     if (walk(ret, own, "", 0, err) < 0) {
-        al_scan_fini(ret);
+        al_output_scan_fini(ret);
         return -1;
     }
     qsort(ret->nodes, ret->n, sizeof *ret->nodes, by_path);
     return 0;
 }
 
-void al_scan_fini(struct al_scan *s)
+void al_output_scan_fini(struct al_output_scan *s)
 {
     free(s->nodes);
     al_arena_free(&s->arena);
@@ -248,7 +248,7 @@ void al_scan_fini(struct al_scan *s)
 }
 
 /* The first node whose path is not before. */
-static size_t lower(const struct al_scan *s, struct al_str path)
+static size_t lower(const struct al_output_scan *s, struct al_str path)
 {
     size_t lo = 0, hi = s->n;
     while (lo < hi) {
@@ -261,13 +261,13 @@ static size_t lower(const struct al_scan *s, struct al_str path)
     return lo;
 }
 
-const struct al_scan_node *al_scan_find(const struct al_scan *s, struct al_str path)
+const struct al_output_scan_node *al_output_scan_find(const struct al_output_scan *s, struct al_str path)
 {
     size_t i = lower(s, path);
     return i < s->n && al_str_is(path, s->nodes[i].path) ? &s->nodes[i] : NULL;
 }
 
-void al_scan_beneath(const struct al_scan *s, const struct al_scan_node *dir, size_t *ret_from,
+void al_output_scan_beneath(const struct al_output_scan *s, const struct al_output_scan_node *dir, size_t *ret_from,
                      size_t *ret_to)
 {
     autobuf struct al_buf b = AL_BUF_INIT(8192);
@@ -277,19 +277,19 @@ void al_scan_beneath(const struct al_scan *s, const struct al_scan_node *dir, si
     *ret_to = lower(s, al_buf_str(&b));
 }
 
-int al_scan_check(int fd, const struct al_scan_node *node, struct al_err *err)
+int al_output_scan_check(int fd, const struct al_output_scan_node *node, struct al_err *err)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
         return unreadable(err, node->path, errno);
-    struct al_scan_node now = node_of(node->path, &st);
+    struct al_output_scan_node now = node_of(node->path, &st);
     bool same = now.dir == node->dir && (now.dir || (S_ISREG(st.st_mode) && st.st_nlink == 1)) &&
                 now.dev == node->dev && now.ino == node->ino && now.size == node->size &&
                 now.mtime_ns == node->mtime_ns && now.ctime_ns == node->ctime_ns;
     return same ? 0 : changed(err, node->path);
 }
 
-int al_scan_open(int root_fd, const struct al_scan_node *node, int *ret_fd, struct al_err *err)
+int al_output_scan_open(int root_fd, const struct al_output_scan_node *node, int *ret_fd, struct al_err *err)
 {
     autofd int fd = -1;
     struct al_err why = {0};
@@ -301,18 +301,18 @@ int al_scan_open(int root_fd, const struct al_scan_node *node, int *ret_fd, stru
             return al_fail(err, why.code, "%s", why.msg);
         return changed(err, node->path);
     }
-    if (al_scan_check(fd, node, err) < 0)
+    if (al_output_scan_check(fd, node, err) < 0)
         return -1;
     *ret_fd = fd;
     fd = -1;
     return 0;
 }
 
-int al_scan_check_folders(int root_fd, const struct al_scan *s, struct al_err *err)
+int al_output_scan_check_folders(int root_fd, const struct al_output_scan *s, struct al_err *err)
 {
     for (size_t i = 0; i < s->n; i++) {
         autofd int fd = -1;
-        if (s->nodes[i].dir && al_scan_open(root_fd, &s->nodes[i], &fd, err) < 0)
+        if (s->nodes[i].dir && al_output_scan_open(root_fd, &s->nodes[i], &fd, err) < 0)
             return -1;
     }
     return 0;
