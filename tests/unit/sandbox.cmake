@@ -4,3 +4,4 @@ al_test(test_landlock_search SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_landloc
         TIMEOUT 120)
 set_tests_properties(test_landlock test_landlock_search PROPERTIES SKIP_RETURN_CODE 77)
 al_test(test_seccomp SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_seccomp.c LINK al_sandbox al_os)
+al_test(test_cgroup SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_cgroup.c LINK al_sandbox al_os)
