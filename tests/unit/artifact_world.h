@@ -36,11 +36,19 @@ static inline void fresh_out(struct world *w)
 
 static inline int world_setup(void **state)
 {
-    void *fix;
     struct world *w = al_xcalloc(1, sizeof *w);
+    void *fix;
     setup(&fix);
-    w->fix = fix;
-    w->store = open_store(fix);
+    struct fix *f = fix;
+    rmdir(f->base);
+    /* In memory where that can be had: a publication syncs, and there are hundreds. */
+    snprintf(f->base, sizeof f->base, "%s/alisio-test-artifact-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    assert_non_null(mkdtemp(f->base));
+    snprintf(f->dir, sizeof f->dir, "%s/state", f->base);
+    snprintf(f->file, sizeof f->file, "%s/sessions.sqlite", f->dir);
+    w->fix = f;
+    w->store = open_store(f);
     session_of(w->store, "/w", w->ses);
     snprintf(w->out, sizeof w->out, "%s/out", w->fix->base);
     w->spec = (struct al_publish_spec){
