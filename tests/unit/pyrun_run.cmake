@@ -1,4 +1,4 @@
-foreach(name job capture)
+foreach(name job capture run)
   al_test(test_py_${name}
     SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_py_${name}.c ${CMAKE_SOURCE_DIR}/tests/unit/pyrun_world.c
     LINK al_pyrun TIMEOUT 120)

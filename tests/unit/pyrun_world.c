@@ -177,6 +177,7 @@ void pyrun_world_run(struct pyrun_world *t, enum al_py_backend b, const char *co
                      struct pyrun_answer *answer, struct al_py_job *keep)
 {
     struct al_py_job job;
+    *answer = (struct pyrun_answer){0};
     pyrun_world_job(t, code, &job);
     struct al_py_run_spec spec = {
         .job = &job, .backend = b, .timeout_ms = timeout_ms, .max_head = 2048, .max_tail = 2048};
