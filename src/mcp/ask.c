@@ -298,7 +298,7 @@ static bool is_own_state(const struct al_mcp_request *r, const struct al_json *p
         return true;
     if (strcmp(r->method, "tools/call") == 0)
         tool = al_core_tool(m->core, al_json_get_text(params, "name"));
-    return tool && al_mcp_offers(m, tool);
+    return tool && al_mcp_offers(m, tool, NULL);
 }
 
 static void answer_input_required(struct al_mcp_request *r, const struct al_mcp_parked *k)

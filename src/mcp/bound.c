@@ -33,7 +33,7 @@ struct cut {
 /* Half an id names nothing, and without it a reader cannot ask for what was cut. */
 static bool is_id(struct al_str s)
 {
-    return s.n < AL_ID_MAX && (al_id_valid(s, "ds") || al_id_valid(s, "exec"));
+    return s.n < AL_ID_MAX && (al_id_valid(s, "ds") || al_id_valid(s, "exec") || al_id_valid(s, "art"));
 }
 
 /* The reader has limited the depth of the value, so this recursion is bounded by AL_JSON_MAX_DEPTH. */

@@ -52,6 +52,7 @@ struct al_mcp_client {
     bool elicit_form, elicit_url, sampling, roots;
     enum al_mcp_level level; /* the least that it wants to be told; AL_MCP_NO_LOG: nothing */
     char *capabilities;      /* JSON, as it came; NULL: none */
+    char info[512];          /* JSON {"name","version"}, cut; "" when it did not say */
 };
 
 struct al_mcp_request;
@@ -225,7 +226,11 @@ void al_mcp_put_caching(struct al_jw *w, const struct al_mcp_request *r); /* ttl
 /* An error that says that what the request needs cannot be asked of its client; in the modern era with the code for it.
  * capabilities: JSON of what is missing. */
 void al_mcp_fail_capability(struct al_mcp_request *r, struct al_str capabilities, const char *what);
-bool al_mcp_offers(const struct al_mcp *m, const struct al_tool *tool);
+/* To that client (NULL: to any that there may be). Tools of the exposure "approval" are offered where the gate would let
+ * them pass, and to a client whose user can be asked. */
+bool al_mcp_offers(const struct al_mcp *m, const struct al_tool *tool, const struct al_mcp_client *client);
+/* ",{resource_link}" for each artifact that the result of a call names, as long as they take at most room bytes. */
+void al_mcp_artifact_links(struct al_mcp *m, const struct al_call *call, size_t room, struct al_buf *out);
 /* What is said of a tool that is not offered: where it is instead, or the names that are near. */
 void al_mcp_unknown_tool(const struct al_mcp *m, struct al_str name, struct al_buf *out);
 /* One of our tools as tools/list shows it. */

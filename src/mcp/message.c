@@ -76,6 +76,24 @@ static void read_capabilities(struct al_mcp_client *c, const struct al_json *v)
     c->roots = al_json_get(v, "roots") != NULL;
 }
 
+/* For the provenance of what it makes. */
+static void read_info(struct al_mcp_client *c, const struct al_json *v)
+{
+    struct al_str name = al_json_get_text(v, "name"), version = al_json_get_text(v, "version");
+    autobuf struct al_buf out = AL_BUF_INIT(sizeof c->info - 1);
+    struct al_jw w;
+    c->info[0] = '\0';
+    if (!name.n)
+        return;
+    al_jw_init(&w, &out);
+    al_jw_obj(&w);
+    al_jw_kstr(&w, "name", al_utf8_cut(name, 80));
+    al_jw_kstr(&w, "version", al_utf8_cut(version, 40));
+    al_jw_end(&w);
+    if (!al_buf_failed(&out))
+        snprintf(c->info, sizeof c->info, "%.*s", AL_FMT(al_buf_str(&out)));
+}
+
 static void copy_client(struct al_mcp_client *to, const struct al_mcp_client *from)
 {
     *to = *from;
@@ -147,6 +165,7 @@ static int read_modern(struct al_mcp_request *r, const struct al_json *meta)
                  !al_json_is_string(al_json_get(info, "version"))))
         return fail_meta(r, "clientInfo", "an object with name and version, where it is given");
     read_capabilities(&r->client, capabilities);
+    read_info(&r->client, info);
     if (level) {
         r->client.level = al_json_is_string(level) ? al_mcp_level_of(level->str) : AL_MCP_NO_LOG;
         if (r->client.level == AL_MCP_NO_LOG)
@@ -214,6 +233,7 @@ void al_mcp_initialize(struct al_mcp_request *r, const struct al_json *params)
     snprintf(p->client.version, sizeof p->client.version, "%s",
              agree(al_json_get_text(params, "protocolVersion")));
     read_capabilities(&p->client, al_json_get(params, "capabilities"));
+    read_info(&p->client, al_json_get(params, "clientInfo"));
     if (p->client.elicit_form)
         al_core_set_can_ask(p->mcp->core, true); /* so that guides say how to be approved */
     autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE),

@@ -15,7 +15,7 @@ static const struct al_str nothing = {"", 0};
 static bool is_ours(const struct al_mcp *m, struct al_str name)
 {
     const struct al_tool *own = al_core_tool(m->core, name);
-    return own && al_mcp_offers(m, own);
+    return own && al_mcp_offers(m, own, NULL);
 }
 
 enum al_relay_tool al_relay_tool_name(struct al_mcp_relay *relay, const struct al_relay_server *s,

@@ -1,6 +1,6 @@
-/* Our resources: run://<executionId>, the whole record of a run of this workspace, and dataset://<datasetId>,
- * the description of a dataset. */
-#include "mcp/mcp_int.h"
+/* Our resources: run://<executionId>, the whole record of a run of this workspace, dataset://<datasetId>, the
+ * description of a dataset, and artifact://<artifactId>/<path> (resources_artifact.c). */
+#include "mcp/resources_int.h"
 
 #include "base/ident.h"
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define PAGE 50u
+#define PAGE AL_RESOURCES_PAGE
 #define MAX_RECORD (8u << 20)
 #define SCHEME "run://"
 #define DATASET_SCHEME "dataset://"
@@ -17,15 +17,18 @@ static const struct al_str nothing = {"", 0};
 
 /* --- lists --- */
 
-/* Datasets, the newest first, then runs, the newest first: one list, of which a cursor is the last id that
- * was told. */
-struct page {
-    struct al_buf *out;
-    char after[AL_ID_MAX]; /* the last id of the page before; empty: the first page */
-    unsigned n;            /* told in this page */
-    char last[AL_ID_MAX];
-    bool more;
-};
+bool al_resources_next(struct al_resources_page *page, const char *id)
+{
+    if (page->n == PAGE) {
+        page->more = true;
+        return false;
+    }
+    if (page->out->n)
+        al_buf_addc(page->out, ',');
+    page->n++;
+    snprintf(page->last, sizeof page->last, "%s", id);
+    return true;
+}
 
 static void put_run(struct al_jw *w, const struct al_run *run)
 {
@@ -50,30 +53,20 @@ static void put_run(struct al_jw *w, const struct al_run *run)
 
 static bool on_run(void *ud, const struct al_run *run)
 {
-    struct page *page = ud;
-    if (page->n == PAGE) {
-        page->more = true;
-        return false;
-    }
-    if (page->out->n)
-        al_buf_addc(page->out, ',');
-    page->n++;
+    struct al_resources_page *page = ud;
     struct al_jw w;
+    if (!al_resources_next(page, run->id))
+        return false;
     al_jw_init(&w, page->out);
     put_run(&w, run);
-    snprintf(page->last, sizeof page->last, "%s", run->id);
     return true;
 }
 
 static bool on_dataset(void *ud, const struct al_dataset_row *d)
 {
-    struct page *page = ud;
-    if (page->n == PAGE) {
-        page->more = true;
+    struct al_resources_page *page = ud;
+    if (!al_resources_next(page, d->id))
         return false;
-    }
-    page->n++;
-    snprintf(page->last, sizeof page->last, "%s", d->id);
     char uri[sizeof DATASET_SCHEME + AL_ID_MAX], at[AL_TIME_MAX];
     autobuf struct al_buf title = AL_BUF_INIT(4096), line = AL_BUF_INIT(512);
     struct al_jw w;
@@ -82,8 +75,6 @@ static bool on_dataset(void *ud, const struct al_dataset_row *d)
     al_text_visible(&title, al_utf8_head(al_str_of(d->name), 80), false);
     al_buf_addf(&line, "dataset, %s, %lld row%s, %s", d->format, (long long)d->n_rows,
                 d->n_rows == 1 ? "" : "s", at);
-    if (page->out->n)
-        al_buf_addc(page->out, ',');
     al_jw_init(&w, page->out);
     al_jw_obj(&w);
     al_jw_kstrz(&w, "uri", uri);
@@ -100,26 +91,37 @@ static bool is_dataset(const char *id)
     return al_id_valid(al_str_of(id), "ds");
 }
 
-static int read_datasets(struct al_mcp *m, struct page *page, struct al_err *err)
+static bool is_run(const char *id)
+{
+    return al_id_valid(al_str_of(id), "exec");
+}
+
+/* The relay shows our first page alone, of each kind. */
+static void turn_over(const struct al_mcp *m, struct al_resources_page *page)
+{
+    if (m->relay) {
+        page->n = 0;
+        page->more = false;
+    }
+}
+
+static int read_datasets(struct al_mcp *m, struct al_resources_page *page, struct al_err *err)
 {
     struct al_dataset_filter filter = {.session = al_core_session(m->core)->id,
                                        .limit = (int)PAGE + 1,
-                                       .before = page->after[0] ? page->after : NULL};
-    if (page->after[0] && !is_dataset(page->after))
+                                       .before = is_dataset(page->after) ? page->after : NULL};
+    turn_over(m, page);
+    if (page->more || is_run(page->after))
         return 0;
     return al_store_dataset_each(al_core_store(m->core), &filter, on_dataset, page, err);
 }
 
-static int read_runs(struct al_mcp *m, struct page *page, struct al_err *err)
+static int read_runs(struct al_mcp *m, struct al_resources_page *page, struct al_err *err)
 {
-    bool goes_on = page->after[0] && !is_dataset(page->after);
     struct al_run_filter filter = {.session = al_core_session(m->core)->id,
                                    .limit = (int)PAGE + 1,
-                                   .before = goes_on ? page->after : NULL};
-    if (m->relay) { /* it shows our first page alone, of each */
-        page->n = 0;
-        page->more = false;
-    }
+                                   .before = is_run(page->after) ? page->after : NULL};
+    turn_over(m, page);
     if (page->more)
         return 0;
     return al_store_run_each(al_core_store(m->core), &filter, on_run, page, err);
@@ -127,14 +129,16 @@ static int read_runs(struct al_mcp *m, struct page *page, struct al_err *err)
 
 /* Whether the cursor is one that was given out, and what it names is there still: else the rest of the list
  * cannot be told. */
-static bool read_cursor(struct al_mcp *m, struct al_str cursor, struct page *page)
+static bool read_cursor(struct al_mcp *m, struct al_str cursor, struct al_resources_page *page)
 {
     struct al_dataset_row row = {0};
     struct al_err ignored;
-    bool dataset = al_id_valid(cursor, "ds");
-    if (!dataset && !al_id_valid(cursor, "exec"))
+    bool dataset = al_id_valid(cursor, "ds"), artifact = al_id_valid(cursor, "art");
+    if (!dataset && !artifact && !al_id_valid(cursor, "exec"))
         return false;
     snprintf(page->after, sizeof page->after, "%.*s", AL_FMT(cursor));
+    if (artifact)
+        return al_resources_artifact_there(m, page->after);
     if (dataset && al_store_dataset_get(al_core_store(m->core), page->after,
                                         al_workspace_root(al_core_workspace(m->core)), &row, &ignored) < 0)
         return false;
@@ -142,11 +146,18 @@ static bool read_cursor(struct al_mcp *m, struct al_str cursor, struct page *pag
     return true;
 }
 
+static int read_all(struct al_mcp *m, struct al_resources_page *page, struct al_err *err)
+{
+    if (al_resources_artifacts(m, page, err) < 0 || read_datasets(m, page, err) < 0)
+        return -1;
+    return read_runs(m, page, err);
+}
+
 void al_mcp_resources_list(struct al_mcp_request *r, const struct al_json *params)
 {
     struct al_mcp *m = r->peer->mcp;
     autobuf struct al_buf items = AL_BUF_INIT(AL_MCP_MAX_MESSAGE), out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
-    struct page page = {.out = &items};
+    struct al_resources_page page = {.out = &items};
     struct al_err err;
     const struct al_json *cursor = al_json_get(params, "cursor");
     if (cursor && cursor->type == AL_JSON_NULL)
@@ -158,7 +169,7 @@ void al_mcp_resources_list(struct al_mcp_request *r, const struct al_json *param
             return;
         }
     }
-    if (!(cursor && m->relay) && (read_datasets(m, &page, &err) < 0 || read_runs(m, &page, &err) < 0)) {
+    if (!(cursor && m->relay) && read_all(m, &page, &err) < 0) {
         al_mcp_fail(r, AL_RPC_INTERNAL_ERROR, nothing, "%s: %s", al_code_name(err.code), err.msg);
         return;
     }
@@ -179,7 +190,9 @@ void al_mcp_resources_templates(struct al_mcp_request *r, const struct al_json *
              "{\"uriTemplate\":\"dataset://{datasetId}\",\"name\":\"dataset\",\"title\":\"A "
              "dataset\",\"description\":"
              "\"What data_inspect says of it: sheets, columns, statistics, "
-             "notes.\",\"mimeType\":\"application/json\"}");
+             "notes.\",\"mimeType\":\"application/json\"},"
+             "{\"uriTemplate\":\"" AL_ARTIFACT_TEMPLATE "\",\"name\":\"artifact\",\"title\":\"A file of an "
+             "artifact\",\"description\":\"What a script or artifact_create published: text, or base64.\"}");
     struct al_mcp *m = r->peer->mcp;
     autobuf struct al_buf out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
     if (m->relay) {
@@ -351,6 +364,8 @@ void al_mcp_resources_read(struct al_mcp_request *r, const struct al_json *param
     if (al_str_starts(uri, SCHEME) && read_own(r, uri))
         return;
     if (al_str_starts(uri, DATASET_SCHEME) && read_dataset(r, uri))
+        return;
+    if (al_str_starts(uri, AL_ARTIFACT_SCHEME) && al_resources_artifact_read(r, uri))
         return;
     if (relay && al_mcp_relay_request(relay, r, params))
         return;

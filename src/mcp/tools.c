@@ -8,9 +8,24 @@
 
 #include <math.h>
 
+#define LINKS_ROOM 1500u /* bytes of links that there always is */
+
 static const struct al_str nothing = {"", 0};
 
-bool al_mcp_offers(const struct al_mcp *m, const struct al_tool *tool)
+/* Whether a call of it could happen: by a flag or a grant, or since the person can be asked. What would hold
+ * a script is the gate's to find out with the call. */
+static bool may_pass(const struct al_mcp *m, const struct al_tool *tool, const struct al_mcp_client *client)
+{
+    const struct al_core *core = m->core;
+    struct al_gate_query q = al_gate_query_of(tool, AL_ORIGIN_MCP);
+    if (!client || client->elicit_form)
+        return true;
+    q.granted = al_store_grant_valid(al_core_store(core), al_core_session(core)->id,
+                                     tool->capability ? tool->capability : tool->name, NULL);
+    return al_gate_decide(al_core_policy(core), &q, tool->name, NULL) == 0;
+}
+
+bool al_mcp_offers(const struct al_mcp *m, const struct al_tool *tool, const struct al_mcp_client *client)
 {
     if (!al_core_tool_registered(m->core, tool))
         return false;
@@ -20,6 +35,8 @@ bool al_mcp_offers(const struct al_mcp *m, const struct al_tool *tool)
         return m->opts.expose_files;
     if (al_str_is(al_str_of(tool->expose), "process"))
         return m->opts.expose_process;
+    if (al_str_is(al_str_of(tool->expose), "approval"))
+        return may_pass(m, tool, client);
     return false;
 }
 
@@ -30,9 +47,11 @@ static void put_annotations(struct al_jw *w, const struct al_mcp *m, const struc
     bool writes = tool->effect != AL_EFFECT_READ && tool->effect != AL_EFFECT_INTERNAL;
     bool destructive = tool->destructive, open_world = tool->open_world;
     if (tool == &al_tool_js_run || tool == &al_tool_execute) {
-        writes = !p->read_only && (p->allow_write || p->allow_process || p->allow_external || p->allow_mcp);
-        destructive = writes;
-        open_world = !p->read_only && (p->allow_process || p->allow_external || p->allow_mcp);
+        bool unsandboxed = p->allow_analysis && p->allow_analysis_unsandboxed;
+        destructive = !p->read_only && (p->allow_write || p->allow_process || p->allow_external ||
+                                        p->allow_mcp || unsandboxed);
+        writes = destructive || (!p->read_only && p->allow_analysis);
+        open_world = !p->read_only && (p->allow_process || p->allow_external || p->allow_mcp || unsandboxed);
     }
     al_jw_key(w, "annotations");
     al_jw_obj(w);
@@ -58,11 +77,11 @@ void al_mcp_put_tool(struct al_jw *w, struct al_mcp *m, const struct al_tool *to
 }
 
 /* The tools between the brackets of an array. */
-static void put_offered(struct al_mcp *m, struct al_buf *out)
+static void put_offered(struct al_mcp *m, const struct al_mcp_client *client, struct al_buf *out)
 {
     for (size_t i = 0; i < al_core_n_tools(m->core); i++) {
         const struct al_tool *tool = al_core_tool_at(m->core, i);
-        if (!al_mcp_offers(m, tool))
+        if (!al_mcp_offers(m, tool, client))
             continue;
         if (out->n)
             al_buf_addc(out, ',');
@@ -76,7 +95,7 @@ void al_mcp_tools_list(struct al_mcp_request *r, const struct al_json *params)
 {
     struct al_mcp *m = r->peer->mcp;
     autobuf struct al_buf tools = AL_BUF_INIT(AL_MCP_MAX_MESSAGE), out = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
-    put_offered(m, &tools);
+    put_offered(m, &r->client, &tools);
     if (m->relay) {
         al_mcp_relay_list(m->relay, r, params, "tools", al_buf_str(&tools));
         return;
@@ -200,6 +219,19 @@ static void put_link(struct al_jw *w, const struct al_mcp_request *r, const stru
     al_jw_end(w);
 }
 
+/* Clients know links since 2025-06-18. With the text they take no more than the room that a text may. */
+static void put_artifacts(struct al_jw *w, const struct al_mcp_request *r, const struct al_call *call,
+                          size_t used, size_t max_chars)
+{
+    autobuf struct al_buf links = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
+    size_t room = LINKS_ROOM + (max_chars > used ? max_chars - used : 0);
+    if (strcmp(r->client.version, "2025-06-18") < 0)
+        return;
+    al_mcp_artifact_links(r->peer->mcp, call, room, &links);
+    if (links.n)
+        al_jw_raw(w, (struct al_str){links.p + 1, links.n - 1});
+}
+
 static void put_content(struct al_jw *w, const struct al_mcp_request *r, const struct al_call *call,
                         size_t max_chars, bool truncated)
 {
@@ -220,6 +252,7 @@ static void put_content(struct al_jw *w, const struct al_mcp_request *r, const s
     al_jw_kstr(w, "text", al_buf_str(&cut));
     al_jw_end(w);
     put_link(w, r, call, truncated);
+    put_artifacts(w, r, call, cut.n, max_chars);
     al_jw_end(w);
 }
 
@@ -293,6 +326,10 @@ static void on_approval(void *ud, enum al_approval approval)
 static void on_ask(void *ud, const struct al_ask *ask)
 {
     struct work *work = ud;
+    if (!work->request) { /* the client went while it was asked before */
+        ask->answer(ask->ud, AL_APPROVAL_NONE);
+        return;
+    }
     struct asking *asking = al_xcalloc(1, sizeof *asking);
     struct al_ask wrapped = *ask;
     asking->work = work;
@@ -318,6 +355,7 @@ static void start_call(struct al_mcp_request *r, const struct al_tool *tool, con
         .tool = al_str_of(tool->name),
         .args_json = args ? args->raw : AL_STR("{}"),
         .origin = AL_ORIGIN_MCP,
+        .client = al_str_of(r->client.info),
         .ask = r->client.elicit_form ? on_ask : NULL,
         .progress = on_progress,
         .done = on_done,
@@ -326,15 +364,31 @@ static void start_call(struct al_mcp_request *r, const struct al_tool *tool, con
     work->call = al_core_call(work->mcp->core, &spec);
 }
 
+/* A tool that is not offered since nothing would let it pass says what would. */
+static bool add_way_in(const struct al_mcp *m, const struct al_tool *tool, struct al_buf *out)
+{
+    struct al_gate_query q = al_gate_query_of(tool, AL_ORIGIN_MCP);
+    struct al_err err;
+    if (!tool->expose || !al_str_is(al_str_of(tool->expose), "approval"))
+        return false;
+    if (!al_core_tool_registered(m->core, tool) ||
+        al_gate_decide(al_core_policy(m->core), &q, tool->name, &err) == 0)
+        return false;
+    al_buf_addf(out, " (it needs an approval, and this client cannot ask its user: %s)", err.hint);
+    return true;
+}
+
 void al_mcp_unknown_tool(const struct al_mcp *m, struct al_str name, struct al_buf *out)
 {
     autoarena struct al_arena a = AL_ARENA_INIT(8u << 20);
     autobuf struct al_buf close = AL_BUF_INIT(1024);
     const struct al_tool *tool = name.n ? al_core_find_tool(m->core, name, &a) : NULL;
     const struct al_tool *js_run = al_core_tool(m->core, AL_STR("js_run"));
-    bool by_script = js_run && al_mcp_offers(m, js_run);
+    bool by_script = js_run && al_mcp_offers(m, js_run, NULL);
     al_buf_adds(out, "unknown tool: ");
     al_text_visible(out, al_utf8_head(name, 64), false);
+    if (tool && add_way_in(m, tool, out))
+        return;
     if (tool && by_script && !tool->not_callable && tool->gate != AL_GATE_DENY)
         al_buf_adds(out, " (it is for the scripts of js_run)");
     if (tool)
@@ -355,7 +409,7 @@ void al_mcp_tools_call(struct al_mcp_request *r, const struct al_json *params)
         al_mcp_fail(r, AL_RPC_INVALID_PARAMS, nothing, "\"params.name\", the tool's name, is missing");
         return;
     }
-    if (tool && al_mcp_offers(m, tool)) {
+    if (tool && al_mcp_offers(m, tool, &r->client)) {
         start_call(r, tool, al_json_get(params, "arguments"));
         return;
     }
