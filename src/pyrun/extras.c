@@ -150,7 +150,8 @@ int al_extras_index_put(int dir_fd, const char *set, const char *minor, const ch
     index_key(set, minor, key);
     al_jw_init(&w, &out);
     al_jw_obj(&w);
-    al_json_each(member, read_json(dir_fd, AL_EXTRAS_INDEX, &a, &text))
+    const struct al_json *index = read_json(dir_fd, AL_EXTRAS_INDEX, &a, &text);
+    al_json_each(member, index)
     {
         if (al_json_is_string(member) && !al_str_is(member->key, key)) {
             al_jw_key_str(&w, member->key);

@@ -300,6 +300,7 @@ static void run(struct al_py_install *i, const char *program, const char *const 
     for (size_t k = 0; k < n; k++)
         argv[k] = al_arena_dup(a, al_str_of(words[k]));
     argv[n] = NULL;
+    argv[0] = al_arena_dup(a, al_str_of(program)); /* by its name Python would look for itself in PATH */
     struct al_service_spec spec = {
         .program = program, .argv = argv, .envp = installer_env(a), .cwd_fd = -1, .max_queue = 4096};
     al_buf_clear(&i->said);
