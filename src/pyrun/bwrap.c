@@ -170,6 +170,11 @@ static unsigned minor_of(struct al_str said)
     return al_parse_int((struct al_str){s.p, dot ? (size_t)(dot - s.p) : s.n}, 0, 99, &n) ? (unsigned)n : 99;
 }
 
+void al_pyrun_pretend_bwrap(struct al_pyrun *p, unsigned minor)
+{
+    p->bwrap_minor = minor;
+}
+
 static bool is_setuid(const char *path)
 {
     struct stat st;

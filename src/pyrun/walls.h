@@ -34,6 +34,9 @@ struct al_py_bwrap_fds {
 int al_py_bwrap_options(const struct al_py_start *start, const struct al_py_inside *in, const struct al_py_bwrap_fds *fds,
                         struct al_buf *out, struct al_err *err) AL_MUST_CHECK;
 
+/* For tests: as if bubblewrap were 0.MINOR. */
+void al_pyrun_pretend_bwrap(struct al_pyrun *p, unsigned minor);
+
 /* What failed, by what bwrap said and the settings of this kernel; pure. sysctl's texts may be empty. */
 struct al_py_kernel {
     struct al_str apparmor_userns, userns_clone, max_userns;
