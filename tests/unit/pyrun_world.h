@@ -45,7 +45,7 @@ struct pyrun_answer {
 void pyrun_answer_free(struct pyrun_answer *a);
 struct al_py_run *pyrun_world_begin(struct pyrun_world *t, const struct al_py_run_spec *spec,
                                     struct pyrun_answer *answer);
-/* Runs the loop until it is true; fails the test after 30 s. */
+/* Runs the loop until it is true; fails the test after 150 s. */
 void pyrun_world_wait(struct pyrun_world *t, const bool *flag);
 /* Job, run, wait; the job's folder is removed unless keep is given, which then is the caller's. */
 void pyrun_world_run(struct pyrun_world *t, enum al_py_backend b, const char *code, uint64_t timeout_ms,
