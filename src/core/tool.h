@@ -50,7 +50,9 @@ struct al_tool {
     const char *capability;    /* what flags and grants are about instead of the effect ("analysis.run"); NULL: the effect */
     enum al_code input_code;   /* of arguments that fail the schema; AL_OK: TOOL_INPUT_INVALID */
     const char *not_callable;  /* why a script may not call it; NULL: it may */
-    const char *expose;        /* offered over MCP always (NULL) or with --expose "files" | "process"; another word: never */
+    /* Offered over MCP always (NULL), with --expose "files" or "process", or ("approval") where the gate would let it pass or
+     * the person can be asked; another word: never. */
+    const char *expose;
     /* Of an external tool: it changes nothing there, as its maker says. Such calls run at once, and their rows need not
      * be on the disk before them. It opens nothing. */
     bool only_reads;

@@ -7,10 +7,6 @@
 
 #include "base/mem.h"
 
-#pragma weak al_pyrun_choose
-#pragma weak al_pyrun_known
-#pragma weak al_py_choose
-
 /* Waits for the choice; freed by it, or with the core. */
 struct al_wall_waiter {
     struct al_wall_waiter *next;
@@ -48,13 +44,7 @@ void al_wall_choose(struct al_core *core,
     struct al_wall_waiter *w = al_xcalloc(1, sizeof(*w));
     *w = (struct al_wall_waiter){.next = core->wall_waiters, .core = core, .done = done, .ud = ud};
     core->wall_waiters = w;
-    if (al_pyrun_choose) {
-        al_pyrun_choose(al_core_pyrun(core), chosen, w);
-        return;
-    }
-    struct al_err err;
-    al_fail(&err, AL_RUNTIME_UNAVAILABLE, "no back end is ready");
-    end_waiter(w, NULL, &err);
+    al_pyrun_choose(al_core_pyrun(core), chosen, w);
 }
 
 void al_wall_free(struct al_core *core)
@@ -70,7 +60,7 @@ bool al_wall_known(const struct al_core *core, struct al_wall *ret)
     struct al_py_probe probes[AL_PY_N];
     enum al_py_backend need;
     autobuf struct al_buf reason = AL_BUF_INIT(16u << 10);
-    if (!core->pyrun || !al_pyrun_known || !al_py_choose)
+    if (!core->pyrun)
         return false;
     for (int b = 0; b < AL_PY_N; b++)
         probes[b] = *al_pyrun_known(core->pyrun, (enum al_py_backend)b);

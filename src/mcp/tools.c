@@ -46,8 +46,10 @@ static void put_annotations(struct al_jw *w, const struct al_mcp *m, const struc
     const struct al_policy *p = al_core_policy(m->core);
     bool writes = tool->effect != AL_EFFECT_READ && tool->effect != AL_EFFECT_INTERNAL;
     bool destructive = tool->destructive, open_world = tool->open_world;
+    bool unsandboxed = p->allow_analysis && p->allow_analysis_unsandboxed;
+    if (tool->capability) /* what no wall may hold */
+        destructive = open_world = p->allow_process || unsandboxed;
     if (tool == &al_tool_js_run || tool == &al_tool_execute) {
-        bool unsandboxed = p->allow_analysis && p->allow_analysis_unsandboxed;
         destructive = !p->read_only && (p->allow_write || p->allow_process || p->allow_external ||
                                         p->allow_mcp || unsandboxed);
         writes = destructive || (!p->read_only && p->allow_analysis);
