@@ -13,7 +13,6 @@
 
 #define MIB (UINT64_C(1) << 20)
 #define TMPFS_MAX (256 * MIB)
-#define EMPTY_BYTES "4096"
 #define NOFILE 1024
 
 const char *const al_py_etc[] = {"/etc/alternatives", "/etc/ld.so.cache",     "/etc/fonts", "/etc/localtime",
@@ -101,7 +100,7 @@ static bool is_folder(const char *path)
 static void mask(struct al_buf *out, const char *path)
 {
     if (is_folder(path))
-        WORDS(out, "--perms", "0755", "--size", EMPTY_BYTES, "--tmpfs", path, "--remount-ro", path);
+        WORDS(out, "--perms", "0755", "--tmpfs", path, "--remount-ro", path);
 }
 
 static void lib_links(struct al_buf *out)
@@ -118,13 +117,11 @@ static void lib_links(struct al_buf *out)
     }
 }
 
-static void system_files(struct al_buf *out, bool sized)
+static void system_files(struct al_buf *out)
 {
     WORDS(out, "--ro-bind", "/usr", "/usr");
-    if (sized) {
-        mask(out, "/usr/local/etc");
-        mask(out, "/usr/src");
-    }
+    mask(out, "/usr/local/etc");
+    mask(out, "/usr/src");
     lib_links(out);
     WORDS(out, "--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl");
     for (const char *const *at = al_py_etc; *at; at++) {
@@ -203,7 +200,7 @@ int al_py_bwrap_options(const struct al_py_start *start, const struct al_py_insi
     unsigned known = start->pyrun->bwrap_minor, version = known ? known : 8;
     bool sized = version >= 7;
     namespaces(out, version);
-    system_files(out, sized);
+    system_files(out);
     accounts(out, fds);
     WORDS(out, "--proc", "/proc", "--dev", "/dev");
     scratch_space(out, start, sized);
