@@ -173,7 +173,7 @@ def fold(
     """At most max_slices slices: the largest in their order, the others summed up at the end. Third: where the sum is.
 
     >>> fold(["a", "b", "c", "d"], [1, 9, 5, 2], 3, "Other", "charts.pie")
-    (['b', 'c', 'Other'], [9, 5, 3], 2)
+    (['b', 'c', 'Other'], [9, 5, 3.0], 2)
     """
     if not isinstance(max_slices, int) or isinstance(max_slices, bool) or max_slices < 2:
         raise ValueError(f"{where}: max_slices is a whole number from 2, not {max_slices!r}")

@@ -9,6 +9,7 @@ numbers and dates converted: compute with that one. `tables()` names both, `colu
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sqlite3
@@ -32,16 +33,15 @@ def connect(path: str | os.PathLike[str]) -> sqlite3.Connection:
     target = Path(path).absolute()
     if not target.is_file():
         raise FileNotFoundError(f"datasets.connect: there is no file {str(path)!r}{_there()}")
-    db = sqlite3.connect(f"file:{quote(str(target))}?mode=ro&immutable=1", uri=True)
-    try:
-        db.execute("PRAGMA query_only=ON")
-        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.DatabaseError:
-        db.close()
+    with io.open(target, "rb") as file:
+        head = file.read(16)
+    if head != b"SQLite format 3\0":
         raise ValueError(
             f"datasets.connect: {target.name} is no SQLite file; read it as the file that it is: "
             f'(input_dir() / "{target.name}").read_text()'
-        ) from None
+        )
+    db = sqlite3.connect(f"file:{quote(str(target))}?mode=ro&immutable=1", uri=True)
+    db.execute("PRAGMA query_only=ON")
     return db
 
 
@@ -117,6 +117,8 @@ def columns(name: str | os.PathLike[str], table: str | None = None) -> list[dict
         column: dict[str, object] = dict(zip(_COLUMNS, row[1:]))
         column["table"] = row[0]
         column["distinct_exact"] = bool(column["distinct_exact"])
+        if column["type"] in ("integer", "real"):  # in the file both are text
+            column["min"], column["max"] = _as_number(column["min"]), _as_number(column["max"])
         column["top"] = _json(column["top"]) or []
         column["quartiles"] = _json(column["quartiles"])
         found.append(column)
@@ -179,6 +181,14 @@ def _table(sheets: list[tuple[object, ...]], table: str) -> str:
             return str(table_name)
     names = [str(sheet[1]) for sheet in sheets]
     raise LookupError(f"datasets.columns: there is no table {table!r}; there is {some(names)}{nearest(str(table), names)}")
+
+
+def _as_number(text: object) -> object:
+    try:
+        number = float(text) if isinstance(text, str) else text
+    except ValueError:  # a text among the numbers
+        return text
+    return int(number) if isinstance(number, float) and number.is_integer() and abs(number) < 1e15 else number
 
 
 def _json(text: object) -> object:

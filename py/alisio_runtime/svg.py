@@ -72,7 +72,7 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
     """Round numbers that span low to high, about count of them.
 
     >>> nice_ticks(0, 87)
-    [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
+    [0.0, 25.0, 50.0, 75.0, 100.0]
     >>> nice_ticks(3, 3)
     [0.0, 1.0, 2.0, 3.0]
     """
@@ -215,7 +215,7 @@ def _document(kind: str, title: str | None, said: list[str], width: float, heigh
     more = f"; {word['more'].format(len(said) - 8)}" if len(said) > 8 else ""
     desc = f"{word[kind]}: {'; '.join(said[:8])}{more}" if said else word["none"]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(width)} {_n(height)}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(width)} {_n(height)}" role="img" data-ac-svg="{kind}" '
         f'aria-label="{escape(name)}. {escape(desc)}" {_FONT} font-size="13" fill="currentColor">'
         f"<title>{escape(name)}</title><desc>{escape(desc)}</desc>{body}</svg>"
     )

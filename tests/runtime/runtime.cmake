@@ -1,0 +1,10 @@
+# alisio_runtime: in every Python that is found, in Pyodide's, and its pages in a browser. Nothing of it depends on the build.
+find_program(AL_TEST_PYTHON NAMES python3 HINTS /usr/bin)
+if(AL_TEST_PYTHON)
+  add_test(NAME runtime_python COMMAND ${AL_TEST_PYTHON} ${CMAKE_SOURCE_DIR}/tests/runtime/run.py --all)
+  set_tests_properties(runtime_python PROPERTIES TIMEOUT 240 ENVIRONMENT "ALISIO_BINARY=$<TARGET_FILE:alisio>")
+endif()
+add_test(NAME runtime_pyodide COMMAND node --test ${CMAKE_SOURCE_DIR}/tests/runtime/pyodide.test.mjs)
+set_tests_properties(runtime_pyodide PROPERTIES TIMEOUT 240)
+add_test(NAME runtime_pages COMMAND node --test ${CMAKE_SOURCE_DIR}/tests/runtime/pages.test.mjs)
+set_tests_properties(runtime_pages PROPERTIES TIMEOUT 240)
