@@ -52,8 +52,8 @@ struct al_py_backend_ops {
      * fills probe->version. Called off the loop's thread. */
     int (*check)(struct al_pyrun *p, struct al_py_probe *probe, struct al_err *err);
     int (*command)(const struct al_py_start *start, struct al_arena *a, struct al_py_command *ret, struct al_err *err);
-    /* The program ended and no report of AL_GUEST_STARTED came: what failed, from the report (layer -1: none came), the
-     * exit status and what was said on standard error. Returns true when err says that it never started. */
+    /* The program ended: what failed, from the report (layer -1: none came), the exit status and what was said on standard
+     * error. Returns true when err says that the script never started. */
     bool (*explain)(const struct al_guest_report *report, int exit_code, struct al_str errors, struct al_err *err);
     int memory_exit;        /* exit status of a program that was killed for its memory by others than us; 0: none */
     /* Another script for the probe than probe_script.c's; NULL: that one. input/probe.json tells it what to try:
@@ -65,6 +65,9 @@ struct al_py_backend_ops {
 extern const struct al_py_backend_ops al_py_bwrap, al_py_landlock, al_py_oci, al_py_wasm, al_py_managed;
 const struct al_py_backend_ops *al_py_backend_ops(enum al_py_backend b);
 
+/* backends.c: the option by which the memory of a script is bounded there, in MiB: analysis.limits.memoryMb, or that of the
+ * back end when it is less. */
+enum al_opt al_py_memory_option(const struct al_config *c, enum al_py_backend b);
 /* backends.c: the places on this computer, for what has no file system of its own. NULL: no memory left in the arena. */
 struct al_py_places *al_py_host_places(const struct al_py_start *start, struct al_arena *a);
 /* The executable of an interpreter: the venv's, when there is one. */

@@ -10,6 +10,15 @@ const struct al_py_backend_ops *al_py_backend_ops(enum al_py_backend b)
     return table[b];
 }
 
+enum al_opt al_py_memory_option(const struct al_config *c, enum al_py_backend b)
+{
+    enum al_opt own = b == AL_PY_OCI    ? AL_OPT_ANALYSIS_OCI_MEMORY_MB
+                      : b == AL_PY_WASM ? AL_OPT_ANALYSIS_WASM_MEMORY_MB
+                                        : AL_OPT_ANALYSIS_LIMITS_MEMORY_MB;
+    bool less = al_config_int(c, own) < al_config_int(c, AL_OPT_ANALYSIS_LIMITS_MEMORY_MB);
+    return less ? own : AL_OPT_ANALYSIS_LIMITS_MEMORY_MB;
+}
+
 struct al_py_places *al_py_host_places(const struct al_py_start *start, struct al_arena *a)
 {
     const char *job = start->spec->job->path;

@@ -135,18 +135,16 @@ static bool selinux_enforces(void)
     return al_str_is(al_buf_str(&said), "1");
 }
 
-static int64_t memory_mb(const struct al_config *c)
+static long long memory_mb(const struct al_config *c)
 {
-    int64_t container = al_config_int(c, AL_OPT_ANALYSIS_OCI_MEMORY_MB);
-    int64_t script = al_config_int(c, AL_OPT_ANALYSIS_LIMITS_MEMORY_MB);
-    return script < container ? script : container;
+    return (long long)al_config_int(c, al_py_memory_option(c, AL_PY_OCI));
 }
 
 static void limits(struct words *w, const struct al_config *c)
 {
     int64_t cpus = al_config_int(c, AL_OPT_ANALYSIS_OCI_CPUS);
     add_f(w, "--pids-limit=%lld", (long long)al_config_int(c, AL_OPT_ANALYSIS_LIMITS_PROCESSES));
-    add_f(w, "--memory=%lldm", (long long)memory_mb(c));
+    add_f(w, "--memory=%lldm", memory_mb(c));
     if (cpus % 100)
         add_f(w, "--cpus=%lld.%02lld", (long long)(cpus / 100), (long long)(cpus % 100));
     else
@@ -214,7 +212,7 @@ static void engine_words(struct words *w, const struct al_py_start *s, const str
     add_copy(w, "/tmp:size=256m");
     add_copy(w, "--label");
     add_copy(w, AL_OCI_LABEL);
-    add_f(w, "--memory-swap=%lldm", (long long)memory_mb(c));
+    add_f(w, "--memory-swap=%lldm", memory_mb(c));
     add_copy(w, "--pull=never");
     if (!e->docker && e->rootless)
         add_copy(w, "--userns=keep-id");

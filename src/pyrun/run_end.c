@@ -38,7 +38,7 @@ static bool never_started(struct al_py_run *r, struct al_str errors, struct al_e
 {
     if (r->ended.exec_errno > 0)
         return fail_exec(r, err);
-    if (r->last_report.layer == AL_GUEST_STARTED || !r->backend->explain)
+    if (!r->backend->explain)
         return false;
     int code = r->ended.signal ? -1 : r->ended.exit_status;
     return r->backend->explain(&r->last_report, code, errors, err);

@@ -113,7 +113,7 @@ static int give_folders(struct al_py_run *r, uid_t uid, gid_t gid, struct al_err
 static int make_group(struct al_py_run *r, struct al_err *err)
 {
     struct al_cgroup_limits limits = {
-        .memory_bytes = (uint64_t)al_config_int(r->config, AL_OPT_ANALYSIS_LIMITS_MEMORY_MB) * MIB,
+        .memory_bytes = (uint64_t)al_config_int(r->config, al_py_memory_option(r->config, r->backend->id)) * MIB,
         .pids = (uint64_t)al_config_int(r->config, AL_OPT_ANALYSIS_LIMITS_PROCESSES),
     };
     if (r->backend->sampled && al_cgroup_new(r->spec.job->id, &limits, &r->cgroup, err) < 0)

@@ -4,6 +4,7 @@
 #include "pyrun/run_state.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MIB ((uint64_t)1 << 20)
@@ -31,7 +32,8 @@ void al_py_run_look(void *run)
         r->look.use.memory = al_cgroup_memory(r->cgroup);
     else
         r->look.use.memory = al_py_tree_memory(
-            r->look.pid, r->backend->sampled ? limit(r, AL_OPT_ANALYSIS_LIMITS_MEMORY_MB) * MIB : UINT64_MAX,
+            r->look.pid,
+            r->backend->sampled ? limit(r, al_py_memory_option(r->config, r->backend->id)) * MIB : UINT64_MAX,
             &r->look.stop);
     if (r->backend->sampled) {
         uint64_t bytes = limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_BYTES);
@@ -61,10 +63,12 @@ void al_py_run_say_timeout(const struct al_py_run *r, struct al_err *err)
 
 void al_py_run_say_memory(const struct al_py_run *r, struct al_err *err)
 {
-    al_fail(err, AL_MEMORY_LIMIT,
-            "the script was stopped: it used more memory than analysis.limits.memoryMb (%" PRIu64 " MiB)",
-            limit(r, AL_OPT_ANALYSIS_LIMITS_MEMORY_MB));
-    hint_logs(r, err, "Work in smaller parts, or raise analysis.limits.memoryMb.");
+    enum al_opt o = al_py_memory_option(r->config, r->backend->id);
+    char more[160];
+    al_fail(err, AL_MEMORY_LIMIT, "the script was stopped: it used more memory than %s (%" PRIu64 " MiB)",
+            al_opt_name(o), limit(r, o));
+    snprintf(more, sizeof(more), "Work in smaller parts, or raise %s.", al_opt_name(o));
+    hint_logs(r, err, more);
 }
 
 static void say_bytes(const struct al_py_run *r, struct al_err *err)
@@ -99,7 +103,7 @@ bool al_py_run_over_limit(struct al_py_run *r, const struct al_py_use *use, enum
         r->peak_bytes = use->memory;
     if (!r->backend->sampled)
         return false;
-    if (!r->group_memory && use->memory > limit(r, AL_OPT_ANALYSIS_LIMITS_MEMORY_MB) * MIB) {
+    if (!r->group_memory && use->memory > limit(r, al_py_memory_option(r->config, r->backend->id)) * MIB) {
         *ret_cause = AL_PY_MEMORY;
         al_py_run_say_memory(r, ret_err);
         return true;
