@@ -49,6 +49,14 @@ static int line_of_main(struct al_str line)
     return n;
 }
 
+/* A group of exceptions is framed: what belongs to the group itself stands behind the outermost bar. */
+static struct al_str without_frame(struct al_str line)
+{
+    static const char head[] = "  + Exception Group ", bar[] = "  | ";
+    size_t n = al_str_starts(line, head) ? strlen(head) : al_str_starts(line, bar) ? strlen(bar) : 0;
+    return (struct al_str){line.p + n, line.n - n};
+}
+
 /* The last traceback: its last line that names main.py, and the first line after it that is not indented. A
  * SyntaxError has no head, only the "File" line. */
 static struct failure read_traceback(struct al_str text)
@@ -58,6 +66,7 @@ static struct failure read_traceback(struct al_str text)
     bool within = false;
     int at = 0;
     while (al_tool_next_line(&rest, &line)) {
+        line = without_frame(line);
         if (al_str_starts(line, "Traceback (most recent call last)")) {
             within = true;
             at = 0;
@@ -255,4 +264,7 @@ void python_explain(struct python_run *r)
     else
         al_fail(&r->err, AL_PYTHON_FAILED, "%.*s", AL_FMT(al_buf_str(&line)));
     hint(r, &f);
+    /* Where memory has a limit of ours, that is what the script met. */
+    if (al_str_is(f.name, "MemoryError") && r->memory != AL_PY_KEPT_NOT)
+        r->err.code = AL_MEMORY_LIMIT;
 }

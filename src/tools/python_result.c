@@ -38,8 +38,10 @@ static void add_end(const struct python_run *r, struct al_buf *out)
         al_buf_adds(out, "cancelled");
     else if (r->exit_code >= 0 && r->cause == AL_PY_EXITED)
         al_buf_addf(out, "exit code %d", r->exit_code);
+    else if (r->cause == AL_PY_EXITED)
+        al_buf_addf(out, "ended by SIG%s", sigabbrev_np(r->signal) ? sigabbrev_np(r->signal) : "?");
     else
-        al_buf_adds(out, "ended");
+        al_buf_adds(out, "stopped at a limit");
     if (r->ran) {
         al_buf_adds(out, ", ");
         al_text_duration(out, r->duration_ms);
@@ -71,8 +73,12 @@ static const char *why_nothing(const struct python_run *r)
         return "the script failed (publishOnError publishes all the same)";
     if (r->err.code == AL_PUBLISH_REJECTED)
         return "the publication was rejected";
+    if (r->err.code == AL_MEMORY_LIMIT || r->cause == AL_PY_MEMORY)
+        return "it needed too much memory";
+    if (r->cause == AL_PY_DISK)
+        return "it wrote too much";
     if (r->err.code && r->err.code != AL_PYTHON_FAILED)
-        return "it did not end well";
+        return "they could not be kept";
     return "the output folder is empty";
 }
 
