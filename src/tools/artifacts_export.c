@@ -4,6 +4,7 @@
  * its middle takes back the files that it made.
  */
 #include "tools/artifacts_int.h"
+#include "tools/write_int.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -268,16 +269,15 @@ static int write_copy(struct export *e, struct copy *c, int from, int folder, co
     return r;
 }
 
-static int copy_one(struct export *e, struct copy *c, struct al_err *err)
+/* Its way is looked at as it is by now: the copies before it may have made it another. */
+static int copy_to(struct export *e, struct copy *c, int from, struct al_err *err)
 {
     const struct al_workspace *w = al_core_workspace(e->call->core);
-    autofd int from = -1, folder = -1;
-    autobuf struct al_buf path = AL_BUF_INIT(8192);
-    int64_t bytes;
-    const char *mime, *name;
+    autofd int deepest = -1, folder = -1;
+    const char *rest, *name;
     bool exists = false;
-    if (al_artifact_open(al_core_store(e->call->core), &e->artifact, e->artifact.n_files > 1 ? c->from : NULL,
-                         &from, &path, &bytes, &mime, err) < 0)
+    if (open_deepest(&c->to, &deepest, &rest, err) < 0 ||
+        al_workspace_check_write(w, &c->to, deepest, rest, err) < 0)
         return -1;
     if (al_path_open_parent(c->to.dir_fd, c->to.rel, true, c->to.shown, &folder, &name, err) < 0 ||
         al_workspace_check_write(w, &c->to, folder, name, err) < 0 ||
@@ -287,6 +287,20 @@ static int copy_one(struct export *e, struct copy *c, struct al_err *err)
         return -1;
     c->made = !exists;
     return 0;
+}
+
+static int copy_one(struct export *e, struct copy *c, struct al_err *err)
+{
+    autofd int from = -1;
+    int64_t bytes;
+    const char *mime;
+    if (al_artifact_open(al_core_store(e->call->core), &e->artifact, e->artifact.n_files > 1 ? c->from : NULL,
+                         &from, NULL, &bytes, &mime, err) < 0)
+        return -1;
+    al_target_repository_lock(c->to.rel);
+    int r = copy_to(e, c, from, err);
+    al_target_repository_unlock(c->to.rel);
+    return r;
 }
 
 /* Files that were not there before; what was replaced stays replaced. */

@@ -166,16 +166,26 @@ static int write_checked(struct al_call *call, const struct al_target *t, struct
     return al_path_write_atomic(parent, name, content, mode, place->shown, err);
 }
 
+static pthread_mutex_t repository = PTHREAD_MUTEX_INITIALIZER;
+
+void al_target_repository_lock(const char *rel)
+{
+    if (al_workspace_names_repository(rel))
+        pthread_mutex_lock(&repository);
+}
+
+void al_target_repository_unlock(const char *rel)
+{
+    if (al_workspace_names_repository(rel))
+        pthread_mutex_unlock(&repository);
+}
+
 static int write_there(struct al_call *call, const struct al_target *t, struct al_str content,
                        struct al_err *err)
 {
-    /* Two runs must not each add one part of a repository while the other looks. */
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    if (!al_workspace_names_repository(t->place.rel))
-        return write_checked(call, t, content, err);
-    pthread_mutex_lock(&lock);
+    al_target_repository_lock(t->place.rel);
     int r = write_checked(call, t, content, err);
-    pthread_mutex_unlock(&lock);
+    al_target_repository_unlock(t->place.rel);
     return r;
 }
 

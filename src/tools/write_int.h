@@ -30,5 +30,9 @@ int al_target_check_hash(struct al_call *call, const struct al_target *t, const 
  */
 int al_target_write(struct al_call *call, const struct al_target *t, struct al_str content, char ret_sha[65],
                     struct al_err *err) AL_MUST_CHECK;
+/* Around the check and the write of a path that has a name of a repository's parts: two runs must not each add one part
+ * while the other looks. */
+void al_target_repository_lock(const char *rel);
+void al_target_repository_unlock(const char *rel);
 
 #endif
