@@ -73,7 +73,7 @@ def table(rows: Iterable[Iterable[object] | Mapping[str, object]], headers: Iter
     parts = ['<div class="ac-scroll" tabindex="0" role="group" aria-label="Table"><table class="ac-table">']
     if heads is not None:
         cells = "".join(
-            f'<th scope="col"{_number_class(numeric[i])} dir="auto">{escape(head) or "&nbsp;"}</th>'
+            f'<th scope="col"{_number_class(numeric[i])} dir="auto">{escape(head)}</th>' if head.strip() else "<td></td>"
             for i, head in enumerate(heads + [""] * (width - len(heads)))
         )
         parts.append(f"<thead><tr>{cells}</tr></thead>")
