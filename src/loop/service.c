@@ -5,6 +5,8 @@
 #include "loop/supervised.h"
 #include "os/fd.h"
 
+#include <fcntl.h>
+
 struct al_service {
     struct al_loop *loop;
     struct al_service_ops ops;
@@ -104,6 +106,15 @@ static int start_input(struct al_service *s, int *fd, size_t max_queue, struct a
     return 0;
 }
 
+/* Where the system gives it: it has a limit for each user. */
+static void widen(const struct al_program_pipes *p, size_t bytes)
+{
+    if (bytes == 0 || bytes > INT32_MAX)
+        return;
+    (void)fcntl(p->out[1], F_SETPIPE_SZ, (int)bytes);
+    (void)fcntl(p->err[1], F_SETPIPE_SZ, (int)bytes);
+}
+
 static int prepare(struct al_service *s, const struct al_service_spec *spec, struct al_program_pipes *p,
                    struct al_err *err)
 {
@@ -112,6 +123,7 @@ static int prepare(struct al_service *s, const struct al_service_spec *spec, str
         al_outlet_open(&s->err, s->loop, &p->err[0], service_errors, s, err) < 0 ||
         (!spec->no_input && start_input(s, &p->in[1], spec->max_queue, err) < 0))
         return -1;
+    widen(p, spec->pipe_bytes);
     struct al_supervised_spec how = {.program = spec->program,
                                      .argv = spec->argv,
                                      .envp = spec->envp,

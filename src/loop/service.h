@@ -32,6 +32,7 @@ struct al_service_spec {
     char *const *envp;   /* NULL-terminated */
     int cwd_fd;          /* borrowed; -1: inherit */
     bool no_input;       /* its standard input is /dev/null, and al_service_write fails */
+    size_t pipe_bytes;   /* that each of its outputs may be ahead of us; 0: as the system has it. Up to 1 MiB */
     size_t max_queue;    /* bytes that may wait to be read by the program */
     const int *pass_fds; /* borrowed: the program gets them as 4, 5, … (3 is the supervisor's own) */
     size_t n_pass_fds;   /* up to AL_SERVICE_PASS_FDS */

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
+#define PIPE_BYTES (1u << 20) /* fewer wake-ups for a script that prints a lot */
 #define STOPPER_MS 3000
 #define CLIENT_MS 2000
 #define FIRST_LOOK_MS 20
@@ -192,6 +193,7 @@ static int start_program(struct al_py_run *r, struct al_err *err)
                                    .envp = c->envp,
                                    .cwd_fd = c->cwd_fd,
                                    .no_input = true,
+                                   .pipe_bytes = PIPE_BYTES,
                                    .pass_fds = fds,
                                    .n_pass_fds = n};
     r->service = al_service_start(r->loop, &spec, &ops, r, err);
