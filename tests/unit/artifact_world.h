@@ -75,7 +75,7 @@ static inline int world_teardown(void **state)
 /* Writes a file of the output folder, and the folders above it. */
 static inline void put(struct world *w, const char *path, const char *text)
 {
-    char full[4096];
+    char full[8192];
     snprintf(full, sizeof full, "%s/%s", w->out, path);
     for (char *slash = full + strlen(w->out) + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
