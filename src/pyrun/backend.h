@@ -58,7 +58,8 @@ struct al_py_backend_ops {
     int memory_exit;        /* exit status of a program that was killed for its memory by others than us; 0: none */
     /* Another script for the probe than probe_script.c's; NULL: that one. input/probe.json tells it what to try:
      *   {"tcp": port, "udp": port, "abstract": name of a unix socket, "canary": path, "secret": what is in it,
-     *    "write": path of a file to make, "pid": of the host, "pidNamespace": inode of its /proc/self/ns/pid}
+     *    "write": path of a file to make, "pid": of the host, "pidNamespace": inode of its /proc/self/ns/pid,
+     *    "startTime": of the host, the 22nd field of its /proc/PID/stat, as text}
      * It prints what it reached, each as a word: {"python": "3.14.0", "network": [], "files": [], "processes": []}. */
     const char *probe_code;
 };

@@ -2,6 +2,7 @@
  * filter. */
 #include "pyrun/pyrun_int.h"
 #include "pyrun/walls.h"
+#include "pyrun/wasm_int.h"
 
 #include "base/text.h"
 #include "os/fd.h"
@@ -120,10 +121,38 @@ int al_py_bwrap_wrap(const struct al_py_start *start, const struct al_py_inside 
     return ret->argv && ret->envp ? 0 : al_fail(err, AL_INTERNAL, "the command of a script is too long");
 }
 
-static int command(const struct al_py_start *start, struct al_arena *a, struct al_py_command *ret,
+#define SCRATCH_COPY "scratch" /* in the job's folder */
+
+/* What is ours alone cannot be read by whom the script becomes: it gets a copy. */
+static int copy_scratch(const struct al_py_start *start, struct al_arena *a, struct al_py_run_spec *spec,
+                        struct al_err *err)
+{
+    *spec = *start->spec;
+    if (!spec->scratch || !start->uid)
+        return 0;
+    if (faccessat(spec->job->fd, SCRATCH_COPY, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+        al_wasm_copy_scratch(spec->scratch, spec->job->fd, SCRATCH_COPY, err) < 0) {
+        if (err->code != AL_INVALID_INPUT)
+            return -1;
+        al_fail(err, AL_INVALID_INPUT,
+                "the scratchpad is larger than what a script of root gets of it (64 MiB)");
+        return al_hint(err, "Remove what is not needed from it, or start alisio as an ordinary user.");
+    }
+    spec->scratch = al_arena_printf(a, "%s/" SCRATCH_COPY, spec->job->path);
+    return spec->scratch ? 0 : al_fail(err, AL_INTERNAL, "the command of a script is too long");
+}
+
+static int command(const struct al_py_start *asked, struct al_arena *a, struct al_py_command *ret,
                    struct al_err *err)
 {
     static const struct al_py_places places = AL_PY_PLACES_JOB;
+    struct al_py_run_spec spec;
+    *ret = (struct al_py_command){.cwd_fd = -1, .fds = {-1, -1, -1, -1}};
+    if (copy_scratch(asked, a, &spec, err) < 0)
+        return -1;
+    struct al_py_start own = *asked;
+    own.spec = &spec;
+    const struct al_py_start *start = &own;
     const char *const *roots = (const char *const *)start->python->roots;
     size_t n = 0;
     while (roots[n])
@@ -135,10 +164,8 @@ static int command(const struct al_py_start *start, struct al_arena *a, struct a
         .envp = al_py_env(start, &places, a),
         .roots = all,
     };
-    if (!all || !in.argv || !in.envp) {
-        *ret = (struct al_py_command){.cwd_fd = -1, .fds = {-1, -1, -1, -1}};
+    if (!all || !in.argv || !in.envp)
         return al_fail(err, AL_INTERNAL, "the command of a script is too long");
-    }
     memcpy(all, roots, n * sizeof(*all));
     all[n] = start->spec->venv;
     return al_py_bwrap_wrap(start, &in, a, ret, err);

@@ -122,6 +122,25 @@ static int64_t port_of(int fd)
     return fd >= 0 && getsockname(fd, (struct sockaddr *)&at, &n) == 0 ? ntohs(at.sin_port) : 9;
 }
 
+/* The 22nd field of stat(5); the second one may hold anything, and ends with the last parenthesis. */
+static void add_start_time(struct al_jw *w)
+{
+    autobuf struct al_buf text = AL_BUF_INIT(4096);
+    al_py_small_file("/proc/self/stat", &text);
+    struct al_str s = al_buf_str(&text);
+    const char *end = s.n ? memrchr(s.p, ')', s.n) : NULL;
+    unsigned field = 2;
+    for (size_t i = end ? (size_t)(end - s.p) : s.n; i < s.n; i++) {
+        if (s.p[i] == ' ' && ++field == 22) {
+            struct al_str rest = {s.p + i + 1, s.n - i - 1};
+            const char *space = memchr(rest.p, ' ', rest.n);
+            al_jw_kstr(w, "startTime", (struct al_str){rest.p, space ? (size_t)(space - rest.p) : rest.n});
+            return;
+        }
+    }
+    al_jw_kstrz(w, "startTime", "");
+}
+
 void al_py_trap_tell(const struct al_py_trap *t, struct al_buf *out)
 {
     struct al_jw w;
@@ -140,6 +159,7 @@ void al_py_trap_tell(const struct al_py_trap *t, struct al_buf *out)
     al_jw_kstr(&w, "write", al_buf_str(&path));
     al_jw_kint(&w, "pid", getpid());
     al_jw_kint(&w, "pidNamespace", stat("/proc/self/ns/pid", &st) == 0 ? (int64_t)st.st_ino : 0);
+    add_start_time(&w);
     al_jw_end(&w);
 }
 
