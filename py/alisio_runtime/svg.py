@@ -297,15 +297,16 @@ def _round(
     head, top = _headed(title, width)
     radius = max(20.0, min(height - top - 4, width * 0.5) / 2)
     cx, cy, inner = radius + 2, top + radius, radius * 0.6 if kind == "donut" else 0.0
+    apart = 1.0 if len(amounts) > 1 else 0.0  # the ground shows between the slices, whatever its colour
     body = [head]
     for part in pie_slices(amounts):
         i = part["index"]
         colour = _OTHER if i == other else PALETTE[i % len(PALETTE)]
-        d = arc_path(cx, cy, radius, part["start"], part["end"], inner)
+        x, y = _on(cx, cy, apart, part["start"] + part["sweep"] / 2)
+        d = arc_path(x, y, radius - apart, part["start"], part["end"], inner)
         rule = ' fill-rule="evenodd"' if part["full"] and inner else ""
-        gap = "" if part["full"] else ' stroke="#fff" stroke-opacity=".9" stroke-width="1.5" stroke-linejoin="round"'
         tip = f"{names[i]}: {text(amounts[i])}"
-        body.append(f'<path d="{d}" fill="{colour}"{rule}{gap}><title>{escape(tip)}</title></path>')
+        body.append(f'<path d="{d}" fill="{colour}"{rule}><title>{escape(tip)}</title></path>')
     if center_text and inner:
         body.append(_label(cx, cy + 6, _fit(center_text, inner * 1.7, 18), "middle", 18, 600))
     left, step = 2 * radius + 24, min(24.0, (height - top) / len(names))
