@@ -68,15 +68,19 @@ static void say_question(struct al_app *app, const struct al_ask *ask)
     autobuf struct al_buf b = AL_BUF_INIT(32 << 20);
     al_app_progress_end(app);
     al_ask_text(ask, true, &b);
-    al_buf_adds(&b, "\n\nIt asks for: ");
-    al_buf_adds(&b, al_style_on(app->err_color, AL_WARN));
-    al_text_plain(&b, ask->tools, false);
-    al_buf_adds(&b, al_style_off(app->err_color, AL_WARN));
-    al_buf_addc(&b, '\n');
+    al_buf_adds(&b, "\n\n");
+    if (!ask->install) {
+        al_buf_adds(&b, "It asks for: ");
+        al_buf_adds(&b, al_style_on(app->err_color, AL_WARN));
+        al_text_plain(&b, ask->tools, false);
+        al_buf_adds(&b, al_style_off(app->err_color, AL_WARN));
+        al_buf_addc(&b, '\n');
+    }
     (void)!al_fd_write_all(STDERR_FILENO, al_buf_str(&b));
     /* What was typed before all of that could be read answers nothing. */
     tcflush(STDIN_FILENO, TCIFLUSH);
-    (void)!al_fd_write_all(STDERR_FILENO, AL_STR("Let this run call them? [y/N] "));
+    (void)!al_fd_write_all(STDERR_FILENO, al_str_of(al_ask_prompt(ask)));
+    (void)!al_fd_write_all(STDERR_FILENO, AL_STR(" [y/N] "));
 }
 
 static void ask_person(void *ud, const struct al_ask *ask)
