@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/run_text.h"
 #include "cli/script.h"
 
 #include <limits.h>
@@ -190,6 +191,35 @@ int al_py_call(struct al_app *app, struct al_str args_json, struct al_reply *rep
     if (!app->json)
         person_form(app, record, reply);
     return r < 0 ? r : export_all(app, record, reply);
+}
+
+int al_py_command(struct al_app *app, const struct al_run *run, const struct al_json *record,
+                  struct al_buf *out, struct al_err *err)
+{
+    autobuf struct al_buf backend = AL_BUF_INIT(64), by_hand = AL_BUF_INIT(4u << 20);
+    struct al_py_job job = {.fd = -1};
+    struct al_session session = {0};
+    struct al_err why;
+    if (al_app_core(app, "cli", err) < 0 || al_store_session_get(app->store, run->session, &session, err) < 0)
+        return -1;
+    al_buf_adds(out, "# once more, within walls, as a new run\nalisio --cwd ");
+    al_shell_quote(out, al_str_of(session.workspace));
+    al_buf_addf(out, " tool call python_run '{\"rerunOf\":\"%s\"}'\n", run->id);
+    al_buf_add_str(&backend, al_json_get_text(record, "backend"));
+    al_buf_addc(&backend, 0);
+    int b = backend.p ? al_py_backend_find(backend.p) : -1;
+    int r = al_py_job_open(al_store_dir(app->store), session.workspace, run->session, run->id, &job, &why);
+    if (r == 0 && b >= 0 && b < AL_PY_N) {
+        struct al_py_run_spec spec = {.job = &job, .backend = (enum al_py_backend)b};
+        if (al_py_run_command(al_core_pyrun(app->core), &spec, &by_hand, &why) == 0) {
+            al_buf_adds(out, "# by hand, without any wall\n");
+            al_buf_add_str(out, al_buf_str(&by_hand));
+        }
+    }
+    if (r == 0)
+        al_py_job_close(&job);
+    al_session_fini(&session);
+    return 0;
 }
 
 static int build_args(struct al_app *app, struct al_buf *out, struct al_err *err)

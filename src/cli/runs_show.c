@@ -1,5 +1,6 @@
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/py.h"
 #include "cli/run_text.h"
 #include "cli/table.h"
 
@@ -89,6 +90,9 @@ static int print_command(struct shown *s, struct al_err *err)
     autobuf struct al_buf code = AL_BUF_INIT(MAX_CODE), line = AL_BUF_INIT(8u << 20);
     if (!s->run.code_sha256) {
         if (tool_command(s, &line, err) < 0)
+            return -1;
+    } else if (strcmp(s->run.kind, "python_run") == 0) {
+        if (al_py_command(s->app, &s->run, s->record, &line, err) < 0)
             return -1;
     } else {
         if (al_store_run_code(s->app->store, s->run.id, &code, err) < 0)
