@@ -46,6 +46,9 @@ void al_publication_fini(struct al_publication *p); /* removes what was built an
 
 /* Takes back what dead hosts left half-published: rows, and folders without a row. Count. */
 int al_artifact_recover(struct al_store *store);
+/* Removes folders that no ready artifact has, as an interrupted al_artifact_end leaves them; none younger than an hour.
+ * Count. In the loop's thread, once a day. */
+int al_artifact_sweep(struct al_store *store);
 
 /* Opens a file of a ready artifact: path NULL is its entry. NOT_FOUND names up to 50 that there are; an expired one says
  * how it can be made again. *ret_mime: static. */

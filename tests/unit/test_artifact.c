@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define PLENTY UINT64_MAX
 
@@ -504,6 +505,41 @@ static void files_of_an_artifact_open_by_name(void **state)
     al_artifact_fini(&a);
 }
 
+static void age(const char *dir, const char *name, char out[4096])
+{
+    struct timespec old[2] = {{.tv_sec = time(NULL) - 7200}, {.tv_sec = time(NULL) - 7200}};
+    snprintf(out, 4096, "%s/%s", dir, name);
+    assert_true(mkdir(out, 0700) == 0 || errno == EEXIST);
+    assert_int_equal(utimensat(AT_FDCWD, out, old, 0), 0);
+}
+
+static void a_sweep_takes_old_folders_that_no_ready_artifact_has(void **state)
+{
+    struct world *w = *state;
+    struct al_err err = {0};
+    char young[4096], orphan[4096], build[4096], foreign[4096], ready[4096], ended[4096];
+    put(w, "a", "x");
+    put(w, "b", "x");
+    struct al_publication p = published(w);
+    snprintf(young, sizeof young, "%s/old--art_01ARZ3NDEKTSV4RRFFQ69G5FAV", p.dir);
+    assert_int_equal(mkdir(young, 0700), 0);
+    age(p.dir, "old--art_01ARZ3NDEKTSV4RRFFQ69G5FAW", orphan);
+    age(p.dir, ".tmp-art_01ARZ3NDEKTSV4RRFFQ69G5FAX", build);
+    age(p.dir, "notes", foreign);
+    age(p.dir, strrchr(p.list[0].rel_dir, '/') + 1, ready);
+    age(p.dir, strrchr(p.list[1].rel_dir, '/') + 1, ended);
+    OK(al_store_artifact_end(w->store, p.list[1].id, "expired", &err)); /* and then the process died */
+    assert_int_equal(al_artifact_sweep(w->store), 3);
+    assert_int_equal(access(young, F_OK), 0);
+    assert_int_not_equal(access(orphan, F_OK), 0);
+    assert_int_not_equal(access(build, F_OK), 0);
+    assert_int_equal(access(foreign, F_OK), 0);
+    assert_int_equal(access(ready, F_OK), 0);
+    assert_int_not_equal(access(ended, F_OK), 0);
+    assert_int_equal(al_artifact_sweep(w->store), 0);
+    al_publication_fini(&p);
+}
+
 static void an_unreadable_file_is_told_to_an_ordinary_user(void **state)
 {
     struct world *w = *state;
@@ -530,6 +566,7 @@ int main(void)
         CASE(an_execution_publishes_once),
         CASE(what_is_not_committed_leaves_nothing),
         CASE(files_of_an_artifact_open_by_name),
+        CASE(a_sweep_takes_old_folders_that_no_ready_artifact_has),
         CASE(an_unreadable_file_is_told_to_an_ordinary_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
