@@ -5,3 +5,4 @@ al_test(test_landlock_search SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_landloc
 set_tests_properties(test_landlock test_landlock_search PROPERTIES SKIP_RETURN_CODE 77)
 al_test(test_seccomp SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_seccomp.c LINK al_sandbox al_os)
 al_test(test_cgroup SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_cgroup.c LINK al_sandbox al_os)
+al_test(test_guest SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_guest.c LINK al_sandbox al_os TIMEOUT 120)
