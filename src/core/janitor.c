@@ -147,6 +147,13 @@ static void purge_datasets(struct sweeping *s)
         al_buf_addf(&s->swept.said, "%d unused dataset%s\n", n, n == 1 ? "" : "s");
 }
 
+static void sweep_folders(struct sweeping *s)
+{
+    int n = al_artifact_sweep(s->core->store);
+    if (n)
+        al_buf_addf(&s->swept.said, "%d folder%s that no artifact has\n", n, n == 1 ? "" : "s");
+}
+
 /* --- one sweep --- */
 
 static void end(void *ud)
@@ -185,6 +192,7 @@ static void after_work(void *ud)
     /* Those whose files went now are no longer a reason to keep a script: the next sweep takes it. */
     expire_artifacts(s);
     purge_datasets(s);
+    sweep_folders(s);
     end(s);
 }
 
