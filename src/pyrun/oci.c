@@ -266,7 +266,7 @@ static char **copy_env(char **env, struct al_arena *a)
 }
 
 static void keeper_words(struct words *w, const struct al_py_start *s, const struct al_oci_engine *e,
-                         const char *image)
+                         const char *image, const char *locks)
 {
     char id[65] = "";
     al_oci_known_id(e->program, image, id);
@@ -278,6 +278,7 @@ static void keeper_words(struct words *w, const struct al_py_start *s, const str
     add_f(w, "--engine=%s", al_oci_engine_name(e));
     add_f(w, "--container=" AL_OCI_NAME_PREFIX "%s", s->spec->job->id);
     add_f(w, "--cid=%s/logs/container", s->spec->job->path);
+    add_f(w, "--lock=%s/%s", locks, s->spec->job->id);
     add_copy(w, "--");
 }
 
@@ -289,8 +290,13 @@ static int build(const struct al_py_start *s, const struct al_oci_engine *e, con
     struct words stop = {a, al_arena_alloc(a, 8 * sizeof(char *)), 0, false};
     if (!run.list || !stop.list)
         return al_fail(err, AL_INTERNAL, NO_MEMORY);
-    if (s->report_fd >= 0)
-        keeper_words(&run, s, e, image);
+    if (s->report_fd >= 0) {
+        autofree char *locks = al_oci_locks_folder(s->pyrun, err);
+        if (!locks)
+            return -1;
+        (void)al_oci_sweep(s->pyrun);
+        keeper_words(&run, s, e, image, locks);
+    }
     engine_words(&run, s, e, image);
     stop_words(s, e, &stop, ret);
     ret->program = s->report_fd >= 0 ? NULL : al_arena_dup(a, al_str_of(e->program));

@@ -31,9 +31,9 @@ int al_oci_setup(struct al_pyrun *p, const char *name, uint64_t timeout_ms,
                  void (*note)(void *ud, struct al_str line), void *ud, struct al_oci_image *ret,
                  struct al_err *err) AL_MUST_CHECK;
 
-/* Removes the containers of ours whose run is not alive: alive gets the id of a run ("exec_…"). How many were
- * removed; 0 also when no engine is there. Blocks: for the pool. Does nothing unless analysis.oci.image is
- * set. */
-int al_oci_sweep(struct al_pyrun *p, bool (*alive)(void *ud, const char *exec_id), void *ud);
+/* Removes the containers of runs of this state folder whose processes were killed before they could. How
+ * many. Costs nothing but a look into a folder when there are none; each run in a container begins with it.
+ * Blocks: for the pool. */
+int al_oci_sweep(struct al_pyrun *p);
 
 #endif

@@ -47,6 +47,14 @@ int al_oci_image_id(const char *program, char **env, const char *image, char ret
 /* What a message of the engine means, when it is one of the known ones: RUNTIME_UNAVAILABLE with the cure. */
 int al_oci_fail(struct al_str said, const char *what, struct al_err *err);
 
+/* oci_leftover.c: <state>/runtimes/oci, made when it is not there; malloc'ed. */
+char *al_oci_locks_folder(struct al_pyrun *p, struct al_err *err);
+/* Makes the file and locks it: the descriptor, or -errno. */
+int al_oci_lock(const char *path);
+/* Has Docker's daemon, at the DOCKER_HOST of our environment, kill and remove it; nothing for Podman, whose
+ * containers are our own descendants. Takes some milliseconds. */
+void al_oci_kill_now(const char *container);
+
 /* Ids of images that were looked up in this process, so that a run need not ask first. */
 void al_oci_remember_id(const char *program, const char *image, const char *id);
 bool al_oci_known_id(const char *program, const char *image, char ret[65]);

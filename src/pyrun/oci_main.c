@@ -26,7 +26,7 @@
 
 struct keeper {
     int report_fd;
-    const char *image, *container, *cid;
+    const char *image, *container, *cid, *lock;
     char id[65];
     bool docker;
     char **client; /* argv */
@@ -63,10 +63,12 @@ static bool parse(int argc, char **argv, struct keeper *k)
             k->container = v;
         else if ((v = option(argv[i], "--cid=")))
             k->cid = v;
+        else if ((v = option(argv[i], "--lock=")))
+            k->lock = v;
         else
             return false;
     }
-    if (i + 1 >= argc || !report || !k->image || !id || !engine || !k->container || !k->cid)
+    if (i + 1 >= argc || !report || !k->image || !id || !engine || !k->container || !k->cid || !k->lock)
         return false;
     if (!al_parse_int(al_str_of(report), -1, 1024, &fd))
         return false;
@@ -106,8 +108,10 @@ static void remove_container(struct keeper *k)
     const char *podman[] = {k->client[0], "rm", "-f", "-t", "0", "--ignore", k->container, NULL};
     const char *docker[] = {k->client[0], "rm", "-f", k->container, NULL};
     int status;
+    if (k->docker)
+        al_oci_kill_now(k->container);
     if (al_py_ask_in(k->docker ? docker : podman, environ, REMOVE_MS, NULL, NULL, &status, NULL) < 0)
-        return; /* what is left is swept at the next start of a host */
+        return; /* what is left is swept */
 }
 
 /* Asks which image the container has. It answers when the container has started, which holds it locked till
@@ -205,6 +209,7 @@ static int keep(struct keeper *k)
 {
     static const struct al_fd_map std[] = {{0, 0}, {1, 1}, {2, 2}};
     k->signal_fd = take_signals();
+    int lock = al_oci_lock(k->lock); /* held until the end of this process; without it there is no sweep */
     if (!k->id[0] && al_oci_image_id(k->client[0], environ, k->image, k->id, NULL) != 0) {
         tell(k, AL_GUEST_EXEC, AL_OCI_NO_IMAGE);
         return STRANGE;
@@ -220,6 +225,8 @@ static int keep(struct keeper *k)
     if (!end.exited)
         remove_container(k);
     (void)unlink(k->cid);
+    if (lock >= 0)
+        (void)unlink(k->lock);
     return end.exited ? end.status : 128 + end.signal;
 }
 

@@ -13,7 +13,6 @@
 
 #define MAX_ASKED 400 /* bytes of a name with its digest */
 #define TRY_MS 60000
-#define MAX_SWEPT 1000
 #define DIGEST_HEX 64
 
 struct setup {
@@ -223,50 +222,4 @@ int al_oci_setup(struct al_pyrun *p, const char *name, uint64_t timeout_ms,
     }
     al_oci_engine_fini(&s.engine);
     return r;
-}
-
-/* --- what a dead host left --- */
-
-static bool sweep_one(const struct al_oci_engine *e, struct al_str name,
-                      bool (*alive)(void *ud, const char *exec_id), void *ud)
-{
-    static const char prefix[] = AL_OCI_NAME_PREFIX;
-    struct al_str s = al_str_trim(name);
-    if (!al_str_starts(s, prefix))
-        return false;
-    struct al_str id = {s.p + sizeof(prefix) - 1, s.n - (sizeof(prefix) - 1)};
-    char text[AL_ID_MAX], container[AL_ID_MAX + sizeof(prefix)];
-    if (!al_id_valid(id, "exec_") || id.n >= sizeof(text))
-        return false;
-    snprintf(text, sizeof(text), "%.*s", AL_FMT(id));
-    snprintf(container, sizeof(container), "%s%s", prefix, text);
-    if (alive(ud, text))
-        return false;
-    const char *args[] = {"rm", "-f", container, NULL};
-    int status;
-    return al_oci_ask(e, args, AL_OCI_ASK_MS, NULL, NULL, &status, NULL) == 0 && status == 0;
-}
-
-int al_oci_sweep(struct al_pyrun *p, bool (*alive)(void *ud, const char *exec_id), void *ud)
-{
-    static const char *const args[] = {"ps",       "-a",         "--filter", "label=" AL_OCI_LABEL,
-                                       "--format", "{{.Names}}", NULL};
-    struct al_oci_engine e = {0};
-    autobuf struct al_buf out = AL_BUF_INIT(AL_OCI_SAID_MAX);
-    int status, removed = 0;
-    if (!al_config_text(al_pyrun_config(p), AL_OPT_ANALYSIS_OCI_IMAGE) ||
-        al_oci_engine_find(p, false, &e, NULL) < 0)
-        return 0;
-    if (al_oci_ask(&e, args, AL_OCI_ASK_MS, &out, NULL, &status, NULL) == 0 && status == 0) {
-        struct al_str rest = al_buf_str(&out);
-        for (int i = 0; rest.n > 0 && i < MAX_SWEPT; i++) {
-            const char *end = memchr(rest.p, '\n', rest.n);
-            size_t n = end ? (size_t)(end - rest.p) : rest.n;
-            removed += sweep_one(&e, (struct al_str){rest.p, n}, alive, ud);
-            n += end != NULL;
-            rest = (struct al_str){rest.p + n, rest.n - n};
-        }
-    }
-    al_oci_engine_fini(&e);
-    return removed;
 }

@@ -8,8 +8,10 @@
 #include "pyrun/oci.h"
 #include "pyrun/oci_int.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -276,18 +278,10 @@ static void words_of_engines_are_told_from_a_scripts(void **state)
 
 static char pinned[512], real_path[1024];
 
-static bool none_is_alive(void *ud, const char *id)
-{
-    (*(int *)ud)++;
-    assert_int_equal(strncmp(id, "exec_", 5), 0);
-    return false;
-}
-
 static bool has_podman(struct pyrun_world *t)
 {
     static int there = -1;
     bool first = there < 0;
-    int asked = 0;
     char json[1024];
     setenv("PATH", real_path, 1);
     if (first) {
@@ -312,8 +306,14 @@ static bool has_podman(struct pyrun_world *t)
              "\"memoryMb\":256,\"cpus\":1}}}",
              pinned);
     pyrun_world_start(t, json);
-    if (first) /* of a test that was killed */
-        (void)al_oci_sweep(t->pyrun, none_is_alive, &asked);
+    if (first) { /* of a test that was killed */
+        const char *argv[] = {"/bin/sh", "-c",
+                              "podman ps -aq --filter label=" AL_OCI_LABEL " | xargs -r podman rm -f -t 0",
+                              NULL};
+        struct al_err err;
+        int status;
+        assert_int_equal(al_py_ask_in(argv, environ, MAKE_MS, NULL, NULL, &status, &err), 0);
+    }
     return true;
 }
 
@@ -489,39 +489,51 @@ static void set_up_says_the_digest_of_what_is_there(void **state)
     assert_int_equal(err.code, AL_CONFIG_INVALID);
 }
 
+/* The process that started the client of that run: at once and without a word. */
+static void kill_keeper(const char *id)
+{
+    DIR *proc = opendir("/proc");
+    for (struct dirent *e; (e = readdir(proc));) {
+        char path[300], container[64];
+        autobuf struct al_buf words = AL_BUF_INIT(1 << 16);
+        snprintf(path, sizeof(path), "/proc/%s/cmdline", e->d_name);
+        snprintf(container, sizeof(container), "--container=" AL_OCI_NAME_PREFIX "%s", id);
+        autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || al_fd_read_all(fd, &words) < 0 || !al_str_starts(al_buf_str(&words), "alisio") ||
+            al_str_find(al_buf_str(&words), al_str_of(container)) < 0)
+            continue;
+        assert_int_equal(kill(atoi(e->d_name), SIGKILL), 0);
+        closedir(proc);
+        return;
+    }
+    fail_msg("there is no keeper");
+}
+
 static void what_a_dead_host_left_is_swept(void **state)
 {
     struct pyrun_world *t = *state;
-    struct al_oci_engine e;
-    struct al_err err;
-    char id[AL_ID_MAX], name[64];
-    int status, asked = 0;
+    struct pyrun_answer a = {.until = "here"};
+    struct al_py_job job;
+    char path[512];
     NEED_PODMAN(t);
-    al_id_new(id, "exec");
-    snprintf(name, sizeof(name), AL_OCI_NAME_PREFIX "%s", id);
-    const char *args[] = {"run",
-                          "-d",
-                          "--name",
-                          name,
-                          "--label",
-                          AL_OCI_LABEL,
-                          "--network=none",
-                          "--read-only",
-                          "--pull=never",
-                          pinned,
-                          "python",
-                          "-c",
-                          "import time; time.sleep(60)",
-                          NULL};
-    assert_int_equal(al_oci_engine_find(t->pyrun, false, &e, &err), 0);
-    assert_int_equal(al_oci_ask(&e, args, 20000, NULL, NULL, &status, &err), 0);
-    assert_int_equal(status, 0);
-    al_oci_engine_fini(&e);
-    size_t before = containers(t);
-    assert_true(before > 0);
-    assert_int_equal(al_oci_sweep(t->pyrun, none_is_alive, &asked), before);
-    assert_int_equal(asked, before);
+    assert_int_equal(al_oci_sweep(t->pyrun), 0);
+    pyrun_world_job(t, "import time\nprint('here')\ntime.sleep(60)\n", &job);
+    struct al_py_run_spec spec = {
+        .job = &job, .backend = AL_PY_OCI, .timeout_ms = 60000, .max_head = 1000, .max_tail = 1000};
+    pyrun_world_begin(t, &spec, &a);
+    pyrun_world_wait(t, &a.heard);
+    assert_int_equal(al_oci_sweep(t->pyrun), 0); /* it is alive */
+    snprintf(path, sizeof(path), "%s/runtimes/oci/%s", t->state, job.id);
+    assert_int_equal(access(path, F_OK), 0);
+    kill_keeper(job.id);
+    pyrun_world_wait(t, &a.done);
+    assert_true(containers(t) > 0);
+    assert_int_equal(al_oci_sweep(t->pyrun), 1);
     assert_int_equal(containers(t), 0);
+    assert_int_not_equal(access(path, F_OK), 0);
+    pyrun_answer_free(&a);
+    al_py_job_remove(&job);
+    al_py_job_close(&job);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, pyrun_world_set_up, pyrun_world_tear_down)
