@@ -12,12 +12,6 @@
 
 #define MESSAGE_CHARS 400u
 
-struct failure {
-    struct al_str line; /* "KeyError: 'region'"; empty: there was no traceback */
-    struct al_str name; /* "KeyError" */
-    int at;             /* line of main.py; 0: not known */
-};
-
 /* --- reading the traceback --- */
 
 static struct al_str name_of(struct al_str line)
@@ -59,9 +53,9 @@ static struct al_str without_frame(struct al_str line)
 
 /* The last traceback: its last line that names main.py, and the first line after it that is not indented. A
  * SyntaxError has no head, only the "File" line. */
-static struct failure read_traceback(struct al_str text)
+struct python_failure python_read_traceback(struct al_str text)
 {
-    struct failure f = {0};
+    struct python_failure f = {0};
     struct al_str rest = text, line;
     bool within = false;
     int at = 0;
@@ -77,7 +71,7 @@ static struct failure read_traceback(struct al_str text)
         } else if (within && line.n && line.p[0] != ' ') {
             struct al_str name = name_of(line);
             if (name.n)
-                f = (struct failure){line, name, at};
+                f = (struct python_failure){line, name, at};
             within = false;
         }
     }
@@ -86,7 +80,7 @@ static struct failure read_traceback(struct al_str text)
 
 /* --- hints --- */
 
-static bool says(const struct failure *f, const char *text)
+static bool says(const struct python_failure *f, const char *text)
 {
     return al_str_find(f->line, al_str_of(text)) >= 0;
 }
@@ -121,7 +115,7 @@ static const char *extras_with(struct al_str module)
     return NULL;
 }
 
-static void module_hint(struct python_run *r, const struct failure *f)
+static void module_hint(struct python_run *r, const struct python_failure *f)
 {
     struct al_str module = quoted(f->line);
     const char *set = extras_with(module);
@@ -164,7 +158,7 @@ static bool among_inputs(const struct python_run *r, struct al_str name)
     return false;
 }
 
-static void file_hint(struct python_run *r, const struct failure *f)
+static void file_hint(struct python_run *r, const struct python_failure *f)
 {
     struct al_str name = quoted(f->line);
     autobuf struct al_buf shown = AL_BUF_INIT(4096);
@@ -184,7 +178,7 @@ static void file_hint(struct python_run *r, const struct failure *f)
                          "folder (output_dir()): pass files of the workspace as inputs");
 }
 
-static bool about_network(const struct failure *f)
+static bool about_network(const struct python_failure *f)
 {
     static const char *const signs[] = {"gaierror",
                                         "URLError",
@@ -201,7 +195,7 @@ static bool about_network(const struct failure *f)
     return false;
 }
 
-static void default_hint(struct python_run *r, const struct failure *f)
+static void default_hint(struct python_run *r, const struct python_failure *f)
 {
     if (f->at)
         al_hint(&r->err, "mend line %d of the script, and run it again", f->at);
@@ -211,10 +205,30 @@ static void default_hint(struct python_run *r, const struct failure *f)
         al_hint(&r->err, "the script ended itself; what it said is in stdout and stderr");
 }
 
-static void hint(struct python_run *r, const struct failure *f)
+static void limit_hint(struct python_run *r, const char *advice, enum al_opt key)
 {
-    static const char memory[] = "read and keep less at once, or raise analysis.limits.memoryMb (now %lld)";
+    al_hint(&r->err, "%s, or raise %s (now %lld)", advice, al_opt_name(key),
+            (long long)al_config_int(al_core_config(r->core), key));
+}
+
+static bool is_limit(struct python_run *r, const struct python_failure *f)
+{
+    if (al_str_is(f->name, "MemoryError"))
+        limit_hint(r, "read and keep less at once", AL_OPT_ANALYSIS_LIMITS_MEMORY_MB);
+    else if (says(f, "[Errno 27]") || says(f, "[Errno 28]") || says(f, "disk is full"))
+        limit_hint(r, "write less", AL_OPT_ANALYSIS_LIMITS_MAX_WORK_BYTES);
+    else if (says(f, "can't start new thread") || says(f, "[Errno 11]"))
+        limit_hint(r, "start fewer processes and threads", AL_OPT_ANALYSIS_LIMITS_PROCESSES);
+    else
+        return false;
+    return true;
+}
+
+static void hint(struct python_run *r, const struct python_failure *f)
+{
     bool closed = r->backend != AL_PY_MANAGED;
+    if (is_limit(r, f))
+        return;
     if (al_str_is(f->name, "ModuleNotFoundError"))
         module_hint(r, f);
     else if (al_str_is(f->name, "FileNotFoundError"))
@@ -225,9 +239,6 @@ static void hint(struct python_run *r, const struct failure *f)
                 "as inputs");
     else if (closed && al_str_is(f->name, "PermissionError") && !says(f, "'/job/"))
         file_hint(r, f);
-    else if (al_str_is(f->name, "MemoryError"))
-        al_hint(&r->err, memory,
-                (long long)al_config_int(al_core_config(r->core), AL_OPT_ANALYSIS_LIMITS_MEMORY_MB));
     else if (says(f, "no such table"))
         al_hint(&r->err,
                 "alisio_runtime.datasets.tables(\"name\") lists the tables of a dataset; a sheet alone is "
@@ -243,7 +254,7 @@ static void hint(struct python_run *r, const struct failure *f)
 
 void python_explain(struct python_run *r)
 {
-    struct failure f = read_traceback(al_buf_str(&r->errors));
+    struct python_failure f = python_read_traceback(al_buf_str(&r->errors));
     autobuf struct al_buf line = AL_BUF_INIT(16 * MESSAGE_CHARS);
     struct al_str head = al_utf8_head(f.line, MESSAGE_CHARS);
     al_text_visible(&line, head, false);

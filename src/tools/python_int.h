@@ -164,6 +164,13 @@ void python_journal_end(struct python_run *r);
 void python_hide_paths(const struct python_run *r, struct al_str text, struct al_buf *out);
 
 /* --- python_error.c */
+/* What a traceback ends with; views into it. */
+struct python_failure {
+    struct al_str line; /* "KeyError: 'region'"; empty: there was no traceback */
+    struct al_str name; /* "KeyError" */
+    int at;             /* line of main.py; 0: not known */
+};
+struct python_failure python_read_traceback(struct al_str text);
 /* PYTHON_FAILED and its hint, of the exit and of what was said; on the pool. */
 void python_explain(struct python_run *r);
 

@@ -120,7 +120,7 @@ static void add_stream(const char *title, const struct al_buf *text, uint64_t wr
     if (!all.n)
         return;
     al_buf_addf(out, "--- %s ---\n", title);
-    if (tail.n < all.n || written > all.n) {
+    if (tail.n < all.n) {
         al_buf_adds(out, "… (the last of ");
         al_text_bytes(out, written > all.n ? written : all.n);
         al_buf_adds(out, ")\n");

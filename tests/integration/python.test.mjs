@@ -184,6 +184,7 @@ test("a hint says what to do about what is missing", () => {
     ["open('notes/plan.txt')", /inputs: \[\{"path": "notes\/plan\.txt"\}\]/],
     ["open('/home/nobody/x')", /pass files of the workspace as inputs/],
     ["x = (", /mend line 1/],
+    ["raise OSError(28, 'No space left on device')", /analysis\.limits\.maxWorkBytes/],
   ];
   for (const [code, hint] of hints) assert.match(python(code).e.hint, hint, code);
   const named = python({ code: "open('sales.csv')", inputs: [{ path: "sales.csv" }] });
@@ -302,6 +303,55 @@ text = (input_dir() / "month.csv").read_text() + (input_dir() / "plan.txt").read
   assert.equal(python({ rerunOf: "art_01ARZ3NDEKTSV4RRFFQ69G5FAV" }).e.code, "NOT_FOUND");
   const js = runJson(home, ["js", "-e", "return 1"]).json.executionId;
   assert.equal(python({ rerunOf: js }).e.code, "RERUN_REFUSED");
+});
+
+test("what is offered to a model as an example runs as written, and again from another session", () => {
+  const { description } = runJson(home, ["tool", "describe", "python_run"]).json.structured;
+  const code = description.match(/^Example: ([^]*?)\nA plain file/m)[1];
+  const { json } = runJson(home, ["data", "inspect", "sales.csv"]);
+  const r = python({ code, inputs: [{ datasetId: json.structured.datasetId }] });
+  assert.equal(r.exit, 0, r.text);
+  assert.deepEqual(r.s.artifacts.map((a) => a.fileName), ["sales.html", "summary.md"]);
+  const again = python({ rerunOf: r.s.artifacts[1].id }, { flags: ["--session", "new"] });
+  assert.equal(again.exit, 0, again.text);
+});
+
+test("packages that are not there, and a Python that is not, are told before anything runs", () => {
+  const extras = python({ code: "print(1)", extras: ["analysis"] });
+  assert.equal(extras.e.code, "EXTRAS_NOT_INSTALLED");
+  assert.match(extras.e.hint, /alisio analysis setup --extras analysis/);
+  const none = python("print(1)", { flags: ["--python", "/nonexistent/python3"] });
+  assert.equal(none.e.code, "RUNTIME_UNAVAILABLE");
+  assert.equal(none.exit, 6);
+  for (const r of [extras, none]) {
+    assert.equal(r.s.status, "failed");
+    assert.equal(jobOf(r.executionId), null);
+  }
+  assert.match(python({ rerunOf: extras.executionId }).e.message, /never came to run/);
+});
+
+test("what may not be published is refused whole, and a limit of the disk ends the script", () => {
+  const r = python(`
+import os
+from alisio_runtime import output_dir
+(output_dir() / "fine.txt").write_text("x")
+os.symlink("/etc/passwd", output_dir() / "link")`);
+  assert.equal(r.e.code, "PUBLISH_REJECTED");
+  assert.equal(r.s.exitCode, 0);
+  assert.deepEqual(r.s.artifacts, []);
+  const other = withConfig({ limits: { maxWorkBytes: 4 << 20 } });
+  try {
+    const full = python(`
+import time
+for i in range(8):
+    with open(f"{i}", "wb") as f: f.write(b"x" * (1 << 20))
+time.sleep(60)`, { in: other });
+    assert.equal(full.exit, 5, full.text);
+    assert.equal(full.s.status, "failed");
+    assert.match(full.e.message + full.e.hint, /analysis\.limits\.maxWorkBytes/);
+  } finally {
+    other.remove();
+  }
 });
 
 test("a dataset that was made anew refuses the rerun", () => {

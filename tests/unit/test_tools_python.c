@@ -93,6 +93,8 @@ static void a_traceback_becomes_one_line_with_the_scripts_own_line(void **state)
         {HEAD MAIN(1) "sqlite3.OperationalError: no such table: sales\n", NULL, "datasets.tables", 0},
         {HEAD MAIN(1) "MemoryError\n", "MemoryError (main.py, line 1)", "analysis.limits.memoryMb",
          AL_MEMORY_LIMIT},
+        {HEAD MAIN(1) "OSError: [Errno 27] File too large\n", NULL, "analysis.limits.maxWorkBytes", 0},
+        {HEAD MAIN(1) "RuntimeError: can't start new thread\n", NULL, "analysis.limits.processes", 0},
         {"Error: not a traceback\n", "the script ended with exit code 1", "ended itself", 0},
         {"", "the script ended with exit code 1", "ended itself", 0},
         {"Traceback (most recent call last):", "the script ended with exit code 1", "", 0},
