@@ -29,6 +29,20 @@
   // Around foreign text beside numbers, so that right-to-left names leave the number where it is.
   var isolate = function (text) { return "\u2068" + text + "\u2069"; };
   var cut = function (text, most) { return text.length > most ? text.slice(0, most - 1) + "…" : text; };
+  var ruler = document.createElement("canvas").getContext("2d");
+  // As much of the text as is no wider than room, in the given font.
+  function fit(text, room, font) {
+    ruler.font = font;
+    text = cut(text, 200);
+    if (ruler.measureText(text).width <= room) return text;
+    var low = 0, high = text.length;
+    while (low < high) {
+      var middle = (low + high + 1) >> 1;
+      if (ruler.measureText(text.slice(0, middle) + "…").width <= room) low = middle;
+      else high = middle - 1;
+    }
+    return text.slice(0, low).trimEnd() + "…";
+  }
 
   function formatter(spec, options, unit) {
     var format = null;
@@ -131,7 +145,8 @@
               if (high < 16 || ctx.measureText(text).width + 6 > room) return;
               write(ctx, text, flat ? (bar.x + bar.base) / 2 : bar.x, flat ? bar.y : (bar.y + bar.base) / 2, onto(t.colours[s]));
             } else if (flat) {
-              write(ctx, long, bar.x + (v < 0 ? -6 : 6), bar.y, t.ink, v < 0 ? "right" : "left", t.sheet, taken);
+              var end = fit(long, chart.width - bar.x - 8, ctx.font);
+              write(ctx, v < 0 ? long : end, bar.x + (v < 0 ? -6 : 6), bar.y, t.ink, v < 0 ? "right" : "left", t.sheet, taken);
             } else {
               var step = chart.chartArea.width / Math.max(1, set.data.length) / chart.data.datasets.length;
               var fits = ctx.measureText(long).width <= Math.max(bar.width, step * (chart.data.datasets.length > 1 ? 0.8 : 1)) + 4;
@@ -166,7 +181,7 @@
             var px = i ? 12 : 24;
             ctx.font = (i ? "400 " : "600 ") + px + "px " + t.font;
             while (ctx.measureText(line).width > room && px > 10) ctx.font = (i ? "400 " : "600 ") + --px + "px " + t.font;
-            write(ctx, cut(line, 40), first.x, y, i ? t.soft : t.ink);
+            write(ctx, fit(line, room, ctx.font), first.x, y, i ? t.soft : t.ink);
             y += i ? 15 : 21;
           });
         }
@@ -210,14 +225,14 @@
       });
     });
   }
-  function axisTitle(text, t) {
-    return { display: !!text, text: text ? cut(text, 80) : "", color: t.soft, font: { size: 12 }, padding: 4 };
+  function axisTitle(text, t, room) {
+    return { display: !!text, text: text ? fit(text, room, "12px " + t.font) : "", color: t.soft, font: { size: 12 }, padding: 4 };
   }
   function scales(state) {
     var spec = state.spec, t = state.theme, flat = spec.kind === "hbar", bars = flat || spec.kind === "bar";
     if (spec.kind === "pie" || spec.kind === "donut") return {};
-    var narrow = state.figure.clientWidth < 420;
-    var numbers = function (title, text, whole) {
+    var narrow = state.figure.clientWidth < 420, across = state.figure.clientWidth * 0.7, down = spec.height * 0.6;
+    var numbers = function (title, text, whole, room) {
       return {
         type: "linear", border: { display: false },
         grid: { drawTicks: false, color: function (c) { return c.tick && c.tick.value === 0 ? t.edge : t.grid; } },
@@ -225,16 +240,17 @@
           color: t.soft, padding: 8, maxTicksLimit: narrow ? 5 : 7, maxRotation: 0, precision: whole ? 0 : undefined,
           callback: function (v) { return text(v); }
         },
-        title: axisTitle(title, t)
+        title: axisTitle(title, t, room)
       };
     };
-    var measure = numbers((flat ? spec.xTitle : spec.yTitle) || (state.longUnit ? spec.unit : null), state.tick, isWhole(spec.fmt));
-    if (spec.kind === "scatter") return { x: numbers(spec.xTitle, state.xTick, isWhole(spec.xFmt || {})), y: measure };
+    var measure = numbers((flat ? spec.xTitle : spec.yTitle) || (state.longUnit ? spec.unit : null), state.tick, isWhole(spec.fmt),
+      flat ? across : down);
+    if (spec.kind === "scatter") return { x: numbers(spec.xTitle, state.xTick, isWhole(spec.xFmt || {}), across), y: measure };
     var all = values(spec), low = Math.min.apply(null, all), high = Math.max.apply(null, all);
     measure.stacked = !!spec.stacked;
     // Bars and areas stand on zero. A line may leave it, when its changes are small beside its height.
     measure.beginAtZero = bars || spec.kind === "area" || low <= 0 || low < high * 0.6;
-    if (spec.valueLabels && !spec.stacked) measure.grace = flat ? "12%" : "8%";
+    if (spec.valueLabels && !spec.stacked && !flat) measure.grace = "8%";
     else if (!measure.beginAtZero) measure.grace = "10%";
     var longest = spec.labels.reduce(function (most, name) { return Math.max(most, name.length); }, 0);
     var names = {
@@ -244,13 +260,19 @@
         maxRotation: bars && longest > 5 ? 40 : 0,
         callback: function (v) { return isolate(cut(this.getLabelForValue(v), flat ? (narrow ? 16 : 30) : narrow ? 12 : 22)); }
       },
-      title: axisTitle(flat ? spec.yTitle : spec.xTitle, t)
+      title: axisTitle(flat ? spec.yTitle : spec.xTitle, t, flat ? down : across)
     };
     return flat ? { x: measure, y: names } : { x: names, y: measure };
   }
   function legend(state) {
     var spec = state.spec, t = state.theme, round = spec.kind === "pie" || spec.kind === "donut";
-    var wide = state.figure.clientWidth >= 460;
+    var wide = state.figure.clientWidth >= 460, font = "13px " + t.font;
+    var room = wide && round ? state.figure.clientWidth * 0.42 : state.figure.clientWidth - 60;
+    var entry = function (name, value) { // the value is what must be read; the name has what is left
+      var text = fit(state.text(value), room * 0.5, font);
+      ruler.font = font;
+      return isolate(fit(name, room - ruler.measureText("  " + text).width, font)) + "  " + text;
+    };
     return {
       display: round || spec.series.length > 1,
       position: round ? (wide ? "right" : "bottom") : "top", align: round ? "center" : "start",
@@ -261,14 +283,14 @@
             return spec.series.map(function (s, i) {
               var mark = spec.kind === "bar" || spec.kind === "hbar" ? "rectRounded" : MARKS[i], line = /^cross|star/.test(mark);
               return {
-                text: isolate(cut(s.name, wide ? 32 : 22)), fontColor: t.ink, pointStyle: mark, fillStyle: t.colours[i],
+                text: isolate(fit(s.name, Math.min(room, 220), font)), fontColor: t.ink, pointStyle: mark, fillStyle: t.colours[i],
                 strokeStyle: t.colours[i], lineWidth: line ? 2 : 0, hidden: !chart.isDatasetVisible(i), datasetIndex: i
               };
             });
           var set = chart.data.datasets[0];
           return spec.labels.map(function (name, i) {
             return {
-              text: isolate(cut(name, wide ? 26 : 22)) + "  " + state.text(set.data[i]), fontColor: t.ink, pointStyle: "rectRounded",
+              text: entry(name, set.data[i]), fontColor: t.ink, pointStyle: "rectRounded",
               fillStyle: set.backgroundColor[i], strokeStyle: set.backgroundColor[i], lineWidth: 0,
               hidden: !chart.getDataVisibility(i), index: i
             };
@@ -300,6 +322,14 @@
       }
     };
   }
+  // Values of bars that lie are written beyond their ends.
+  function beyond(state) {
+    var spec = state.spec;
+    if (spec.kind !== "hbar" || !spec.valueLabels || spec.stacked) return 6;
+    ruler.font = "600 12px " + state.theme.font;
+    var widest = Math.max.apply(null, values(spec).map(function (v) { return ruler.measureText(state.text(v)).width; }));
+    return Math.min(widest + 10, state.figure.clientWidth * 0.4);
+  }
   function config(state) {
     var spec = state.spec, t = state.theme, round = spec.kind === "pie" || spec.kind === "donut";
     var airy = { // some air between the legend and what is below it
@@ -317,7 +347,7 @@
       options: {
         indexAxis: spec.kind === "hbar" ? "y" : "x", responsive: true, maintainAspectRatio: false, animation: false,
         cutout: spec.kind === "donut" ? "60%" : 0, font: { family: t.font, size: 12 }, color: t.ink,
-        devicePixelRatio: printing ? 3 : undefined, layout: { padding: round ? 6 : { top: 4, right: 6 } },
+        devicePixelRatio: printing ? 3 : undefined, layout: { padding: round ? 6 : { top: 4, right: beyond(state) } },
         interaction: { mode: round || spec.kind === "scatter" ? "nearest" : "index", intersect: round || spec.kind === "scatter", axis: spec.kind === "hbar" ? "y" : "x" },
         scales: scales(state),
         plugins: { legend: legend(state), tooltip: tooltip(state) }

@@ -223,7 +223,15 @@ def _document(kind: str, title: str | None, said: list[str], width: float, heigh
 
 # Widths of letters are not known here; this is a little wider than most fonts are.
 def _wide(text: str, size: float = 13) -> float:
-    return sum(0.3 if c in "iljI.,:;'|!" else 1.0 if ord(c) > 0x2E80 else 0.58 for c in text) * size
+    return sum(_letter(c) for c in text) * size
+
+
+def _letter(c: str) -> float:
+    if c in "iljI.,:;'|! ":
+        return 0.34
+    if c in "mwMW@%" or ord(c) > 0x2E80:
+        return 1.0
+    return 0.72 if c.isupper() else 0.6
 
 
 def _fit(text: str, room: float, size: float = 13) -> str:
