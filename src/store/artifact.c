@@ -334,17 +334,28 @@ int al_store_artifact_recover(struct al_store *s, void (*fn)(void *ud, const str
     return r < 0 ? -1 : n;
 }
 
+/* <folder>/<workspace key>, or the session's folder in it. What cannot be removed now is swept later. */
+static void remove_folder(const struct al_store *s, const char *folder, const char *workspace,
+                          const char *session)
+{
+    char key[AL_WORKSPACE_KEY_MAX];
+    autobuf struct al_buf rel = AL_BUF_INIT(4096);
+    autofd int state = openat(AT_FDCWD, s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), dir = -1;
+    const char *name;
+    struct al_err ignored;
+    al_workspace_key(key, workspace);
+    al_buf_addf(&rel, "%s/%s%s%s", folder, key, session ? "/" : "", session ? session : "");
+    autofree char *path = al_buf_take(&rel);
+    if (path && state >= 0 && al_path_open_parent(state, path, false, folder, &dir, &name, &ignored) == 0)
+        al_path_remove_tree(dir, name);
+}
+
 void al_artifact_files_remove(const struct al_store *s, const char *workspace)
 {
-    static const char *const folders[] = {"artifacts", "analysis/jobs"};
-    char key[AL_WORKSPACE_KEY_MAX];
-    al_workspace_key(key, workspace);
-    autofd int state = openat(AT_FDCWD, s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    for (size_t i = 0; state >= 0 && i < sizeof folders / sizeof *folders; i++) {
-        autofd int dir = -1;
-        struct al_err ignored;
-        if (al_path_open(state, folders[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, folders[i], &dir,
-                         &ignored) == 0)
-            al_path_remove_tree(dir, key);
-    }
+    remove_folder(s, "artifacts", workspace, NULL);
+}
+
+void al_job_files_remove(const struct al_store *s, const char *workspace, const char *session)
+{
+    remove_folder(s, "analysis/jobs", workspace, session);
 }

@@ -4,7 +4,10 @@
 
 #include "store/store_int.h"
 
-/* All that scripts of a workspace left: artifacts, and the jobs that made them. */
+/* The folders of a workspace's artifacts. */
 void al_artifact_files_remove(const struct al_store *s, const char *workspace);
+/* The folders of Python jobs of a session, or with session NULL of a workspace: scripts, copies of inputs,
+ * logs. */
+void al_job_files_remove(const struct al_store *s, const char *workspace, const char *session);
 
 #endif

@@ -129,6 +129,7 @@ int al_store_purge_workspace(struct al_store *s, const char *workspace, struct a
     if (n >= 0) {
         al_dataset_files_remove(s, workspace, NULL);
         al_artifact_files_remove(s, workspace);
+        al_job_files_remove(s, workspace, NULL);
     }
     return n;
 }

@@ -1,3 +1,4 @@
+#include "store/artifact_int.h"
 #include "store/dataset_int.h"
 #include "store/store_int.h"
 
@@ -159,8 +160,10 @@ int al_store_session_delete(struct al_store *s, const char *id, struct al_err *e
     int r = al_db_begin(s->db, false, err);
     if (r == 0)
         r = al_store_finish(s, delete_in_tx(s, id, err), err);
-    if (r == 0)
+    if (r == 0) {
         al_dataset_files_remove(s, v.workspace, id);
+        al_job_files_remove(s, v.workspace, id);
+    }
     al_session_fini(&v);
     return r;
 }

@@ -205,9 +205,6 @@ static void artifacts_outlive_their_session_but_not_the_purge_of_their_workspace
     struct al_artifact a = make(ses, "", "a");
     assert_int_equal(al_store_artifact_begin(s, &a, 1, PLENTY, &err), 0);
     OK(al_store_artifact_ready(s, &a, 1, &err));
-    OK(al_store_session_delete(s, ses, &err));
-    assert_int_equal(listed(s, (struct al_artifact_filter){.workspace = "/w"}), 1);
-
     al_workspace_key(key, "/w");
     const char *const parts[] = {"artifacts", "analysis", "analysis/jobs"};
     for (size_t i = 0; i < 3; i++) {
@@ -218,6 +215,11 @@ static void artifacts_outlive_their_session_but_not_the_purge_of_their_workspace
         snprintf(path, sizeof path, "%s/%s/%s", f->dir, parts[i], key);
         assert_int_equal(mkdir(path, 0700), 0);
     }
+    snprintf(path, sizeof path, "%s/analysis/jobs/%s/%s", f->dir, key, ses);
+    assert_int_equal(mkdir(path, 0700), 0);
+    OK(al_store_session_delete(s, ses, &err));
+    assert_int_not_equal(access(path, F_OK), 0); /* its jobs go with it */
+    assert_int_equal(listed(s, (struct al_artifact_filter){.workspace = "/w"}), 1);
     OK(al_store_purge_workspace(s, "/w", &err));
     assert_int_equal(listed(s, (struct al_artifact_filter){.all = true}), 0);
     for (size_t i = 0; i < 3; i += 2) {
