@@ -57,8 +57,11 @@ static int open_session(const struct al_publish_spec *spec, const char *rel_dir,
     p->dir = al_buf_take(&b);
     if (!p->dir || al_path_private_dir(p->dir, err) < 0)
         return -1;
-    return al_path_open(state, rel_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, "the folder of artifacts",
-                        &p->own->dir_fd, err);
+    if (al_path_open(state, rel_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, "the folder of artifacts",
+                     &p->own->dir_fd, err) < 0)
+        return -1;
+    futimens(p->own->dir_fd, NULL); /* a sweep takes empty folders that are old */
+    return 0;
 }
 
 static int build_all(const struct al_publish_spec *spec, const struct al_output_scan *scan,
@@ -81,8 +84,8 @@ static int build_all(const struct al_publish_spec *spec, const struct al_output_
     return 0;
 }
 
-static int build(const struct al_publish_spec *spec, const struct al_output_scan *scan, struct al_publication *p,
-                 struct al_err *err)
+static int build(const struct al_publish_spec *spec, const struct al_output_scan *scan,
+                 struct al_publication *p, struct al_err *err)
 {
     struct al_candidate *list;
     size_t n;

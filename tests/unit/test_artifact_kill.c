@@ -252,6 +252,35 @@ static void what_changes_while_it_is_published_rejects_all(void **state)
     }
 }
 
+static void purge_now(const char *done)
+{
+    struct al_err err = {0};
+    if (strcmp(done, "wrote the rows") != 0)
+        return;
+    struct al_store *other = open_store(changing->fix);
+    OK(al_store_purge_workspace(other, "/w", &err));
+    al_store_close(other);
+}
+
+static void a_purge_in_the_middle_wins(void **state)
+{
+    struct world *w = *state;
+    struct al_publication p;
+    struct al_err err = {0};
+    int64_t n, bytes;
+    changing = w;
+    fill(w);
+    OK(al_publish_build(&w->spec, &p, &err));
+    at_step = purge_now;
+    int r = al_publish_commit(&p, w->store, PLENTY, &err);
+    at_step = NULL;
+    assert_int_equal(r, -1);
+    al_publication_fini(&p);
+    assert_int_equal(count_entries(w, "artifacts"), 1); /* .building */
+    OK(al_store_artifact_usage(w->store, NULL, &n, &bytes, &err));
+    assert_int_equal(n, 0);
+}
+
 int main(void)
 {
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, world_setup, world_teardown)
@@ -259,6 +288,7 @@ int main(void)
         CASE(a_publication_killed_at_any_step_is_finished_or_absent),
         CASE(the_folders_of_a_live_publication_are_left_alone),
         CASE(a_foreign_note_removes_nothing),
+        CASE(a_purge_in_the_middle_wins),
         CASE(what_changes_while_it_is_published_rejects_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
