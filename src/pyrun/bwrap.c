@@ -70,6 +70,23 @@ static void guest(const struct al_py_start *start, const struct al_py_inside *in
     al_py_guest_limits(start, in, g);
 }
 
+/* Nothing of the job runs yet; what is there and no folder is nothing that bwrap may follow. */
+static int make_temporary(const struct al_py_start *start, struct al_err *err)
+{
+    static const char *const names[] = {AL_PY_TMP_FOLDER, AL_PY_SHM_FOLDER};
+    if (al_py_tmp_in_memory(start))
+        return 0;
+    autofd int work = openat(start->spec->job->fd, "work", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    for (size_t i = 0; i < 2; i++) {
+        if (work < 0 || (mkdirat(work, names[i], 0700) < 0 && errno != EEXIST))
+            return al_fail_errno(err, AL_INTERNAL, errno, "the folder of the job cannot be used");
+        autofd int fd = openat(work, names[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 || (start->uid && fchown(fd, start->uid, start->gid) < 0))
+            return al_fail_errno(err, AL_INTERNAL, errno, "the folder of the job cannot be used");
+    }
+    return 0;
+}
+
 /* Descriptors by their order in ret->fds. */
 enum {
     FD_SELF = AL_PY_FIRST_FD,
@@ -100,7 +117,7 @@ int al_py_bwrap_wrap(const struct al_py_start *start, const struct al_py_inside 
     struct al_guest inner;
     if (!bwrap)
         return al_fail(err, AL_RUNTIME_UNAVAILABLE, "bubblewrap is not installed any more");
-    if (open_fds(start, in, ret, err) < 0)
+    if (make_temporary(start, err) < 0 || open_fds(start, in, ret, err) < 0)
         return -1;
     guest(start, in, &inner);
     const char *self = al_arena_printf(a, "/proc/self/fd/%d", FD_SELF);

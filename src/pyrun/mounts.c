@@ -14,6 +14,9 @@
 #define MIB (UINT64_C(1) << 20)
 #define TMPFS_MAX (256 * MIB)
 #define NOFILE 1024
+/* Of bubblewrap 0.x: what knows --size, and --disable-userns. 0: not known, so a new one. */
+#define SIZED_MINOR 7
+#define DISABLE_USERNS_MINOR 8
 
 const char *const al_py_etc[] = {"/etc/alternatives", "/etc/ld.so.cache",     "/etc/fonts", "/etc/localtime",
                                  "/etc/mime.types",   "/etc/ssl/openssl.cnf", NULL};
@@ -148,21 +151,29 @@ static void bind_job(struct al_buf *out, const char *how, const char *job, const
     word(out, place);
 }
 
-/* Memory that no process holds has a limit of its own; bubblewrap before 0.7 knows none, so there it is the
- * job's folder on the disk, which is counted. */
-static void scratch_space(struct al_buf *out, const struct al_py_start *start, bool sized)
+bool al_py_tmp_in_memory(const struct al_py_start *start)
 {
-    static const char *const places[] = {"/tmp", "/dev/shm"};
+    unsigned minor = start->pyrun->bwrap_minor;
+    return (minor == 0 || minor >= SIZED_MINOR) && start->cgroup && al_cgroup_limits_memory(start->cgroup);
+}
+
+/* Files in memory belong to no process. Where no control group counts them and their inodes, they are on the
+ * disk, in the job's own folder, which is looked at. */
+static void temporary(struct al_buf *out, const struct al_py_start *start)
+{
+    static const struct {
+        const char *place, *on_disk;
+    } all[] = {{"/tmp", "work/" AL_PY_TMP_FOLDER}, {"/dev/shm", "work/" AL_PY_SHM_FOLDER}};
     uint64_t memory =
         (uint64_t)al_config_int(al_pyrun_config(start->pyrun), AL_OPT_ANALYSIS_LIMITS_MEMORY_MB) * MIB / 4;
     for (size_t i = 0; i < 2; i++) {
-        if (!sized) {
-            bind_job(out, "--bind", start->spec->job->path, "work", places[i]);
+        if (!al_py_tmp_in_memory(start)) {
+            bind_job(out, "--bind", start->spec->job->path, all[i].on_disk, all[i].place);
             continue;
         }
         WORDS(out, "--perms", "1777", "--size");
         number(out, memory < TMPFS_MAX ? memory : TMPFS_MAX);
-        WORDS(out, "--tmpfs", places[i]);
+        WORDS(out, "--tmpfs", all[i].place);
     }
 }
 
@@ -178,11 +189,11 @@ static void job(struct al_buf *out, const struct al_py_start *start)
         WORDS(out, "--ro-bind", start->spec->scratch, "/job/scratch");
 }
 
-static void namespaces(struct al_buf *out, unsigned version)
+static void namespaces(struct al_buf *out, unsigned minor)
 {
     if (geteuid() != 0) {
         word(out, "--unshare-user");
-        if (version >= 8)
+        if (minor == 0 || minor >= DISABLE_USERNS_MINOR)
             word(out, "--disable-userns");
     } else {
         /* Without a user namespace, so that our own folders can be entered; what is left is for becoming
@@ -197,13 +208,11 @@ static void namespaces(struct al_buf *out, unsigned version)
 int al_py_bwrap_options(const struct al_py_start *start, const struct al_py_inside *in,
                         const struct al_py_bwrap_fds *fds, struct al_buf *out, struct al_err *err)
 {
-    unsigned known = start->pyrun->bwrap_minor, version = known ? known : 8;
-    bool sized = version >= 7;
-    namespaces(out, version);
+    namespaces(out, start->pyrun->bwrap_minor);
     system_files(out);
     accounts(out, fds);
     WORDS(out, "--proc", "/proc", "--dev", "/dev");
-    scratch_space(out, start, sized);
+    temporary(out, start);
     for (size_t i = 0; in->roots && in->roots[i]; i++) {
         if (al_py_root_allowed(start->pyrun, in->roots[i], err) < 0)
             return -1;

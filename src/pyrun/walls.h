@@ -27,6 +27,11 @@ extern const char *const al_py_lib_links[];
 /* Limits of a process, set inside of the wall: files, bytes of a file, and those that analysis.limits gives. */
 void al_py_guest_limits(const struct al_py_start *start, const struct al_py_inside *in, struct al_guest *g);
 
+/* Whether /tmp and /dev/shm of bwrap are memory; else they are these folders of work/, which have to be there. */
+bool al_py_tmp_in_memory(const struct al_py_start *start);
+#define AL_PY_TMP_FOLDER ".tmp"
+#define AL_PY_SHM_FOLDER ".shm"
+
 /* What bwrap is told, but the program: options in the order in which it acts on them, each ended by a NUL, for --args. */
 struct al_py_bwrap_fds {
     int passwd, group; /* the numbers that they have in it */
