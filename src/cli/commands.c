@@ -553,7 +553,7 @@ const struct al_command al_command_table[] = {
      .examples =
          EXAMPLES({"alisio purge --older-than 30d", "runs that ended, and datasets not used, for 30 days"},
                   {"alisio purge --workspace .",
-                   "runs, sessions, datasets, state, scratchpads and trust of this folder"}),
+                   "runs, sessions, datasets, artifacts, state, scratchpads and trust of this folder"}),
      .run = al_cmd_purge},
     {.name = "doctor",
      .usage = "[--require js,data]",

@@ -26,7 +26,7 @@ static void count_reply(struct al_reply *reply, int n, int datasets, const char 
     struct al_jw w;
     al_buf_addf(&reply->text, "deleted %d run%s", n, n == 1 ? "" : "s");
     if (of) {
-        al_buf_adds(&reply->text, ", datasets, state, grants, scratchpads and trust of ");
+        al_buf_adds(&reply->text, ", datasets, artifacts, Python jobs, state, grants, scratchpads and trust of ");
         al_buf_adds(&reply->text, of);
     } else {
         al_buf_addf(&reply->text, " and %d dataset%s", datasets, datasets == 1 ? "" : "s");
