@@ -90,8 +90,8 @@ static bool beneath(const char *path, const char *folder)
 /* A package store serves one program out of many folders. */
 static const char *whole_store(const char *path)
 {
-    static const char *const stores[] = {"/nix/store", "/gnu/store"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const stores[] = {"/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew"};
+    for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++) {
         if (beneath(path, stores[i]))
             return stores[i];
     }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@
 #define MIB (UINT64_C(1) << 20)
 #define TMPFS_MAX (256 * MIB)
 #define NOFILE 1024
+/* What libraries of numbers set aside for a thread on each processor, mostly untouched: a stack and a block.
+ * RLIMIT_DATA counts it, memory as it is looked at does not. */
+#define PER_THREAD (40 * MIB)
 /* Of bubblewrap 0.x: what knows --size, and --disable-userns. 0: not known, so a new one. */
 #define SIZED_MINOR 7
 #define DISABLE_USERNS_MINOR 8
@@ -54,12 +58,19 @@ int al_py_root_allowed(struct al_pyrun *p, const char *root, struct al_err *err)
                    "Name another Python with --python, one in a folder of its own or of the distribution.");
 }
 
+static uint64_t processors(void)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+    return (uint64_t)(n < 1 ? 1 : n);
+}
+
 void al_py_guest_limits(const struct al_py_start *start, const struct al_py_inside *in, struct al_guest *g)
 {
     const struct al_config *c = al_pyrun_config(start->pyrun);
     uint64_t memory = (uint64_t)al_config_int(c, AL_OPT_ANALYSIS_LIMITS_MEMORY_MB) * MIB;
     g->nproc = (uint64_t)al_config_int(c, AL_OPT_ANALYSIS_LIMITS_PROCESSES);
-    g->data = in->data ? in->data : memory;
+    g->data = in->data ? in->data : memory + processors() * PER_THREAD;
     g->fsize = (uint64_t)al_config_int(c, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_BYTES);
     g->nofile = NOFILE;
 }
