@@ -268,8 +268,11 @@ static void run_job(struct python_run *r)
     };
     r->started_ms = al_wall_ms();
     r->run = al_py_run_start(r->pyrun, &spec, &ops, r, &r->err);
-    if (!r->run)
-        conclude(r);
+    if (r->run)
+        return;
+    if (r->err.code == AL_RUNTIME_UNAVAILABLE)
+        al_pyrun_forget(r->pyrun, r->backend);
+    conclude(r);
 }
 
 static void job_work(void *ud)

@@ -105,7 +105,7 @@ void python_journal_end(struct python_run *r)
         .error_code = r->err.code ? (char *)al_code_name(r->err.code) : NULL,
         .error_msg = r->err.code ? r->err.msg : NULL,
         .record = fits ? r->call->structured.p : NULL,
-        .started_ms = r->started_ms,
+        .started_ms = r->ran ? r->started_ms : 0,
         .ended_ms = al_wall_ms(),
         .text_bytes = (int64_t)(r->out_bytes + r->errors_bytes),
         .cpu_ms = (int64_t)r->cpu_ms,

@@ -430,6 +430,11 @@ test("a script calls it, and gets what it made", () => {
   const js = `const r = await tools.python_run({code: "print(6 * 7)"}); return [r.stdout, r.status, r.artifacts.length]`;
   const { json } = runJson(home, ["js", "--allow-process", "-e", js]);
   assert.deepEqual(json.structured.value, ["42\n", "completed", 0], json.text);
+  const slow = `await tools.python_run({code: "import time; time.sleep(600)"})`;
+  const late = runJson(home, ["js", "--allow-process", "--timeout", "1500", "-e", slow]).json;
+  assert.equal(late.error.code, "TIMEOUT");
+  const runs = runJson(home, ["runs", "list"]).json.structured.runs;
+  assert.deepEqual(runs.slice(0, 2).map((r) => r.status).sort(), ["cancelled", "timed_out"]);
   const refused = runJson(home, ["js", "-e", js]).json;
   assert.equal(refused.error.code, "APPROVAL_REQUIRED");
 });
