@@ -44,13 +44,14 @@ __all__ = [
 _MODULES = ("charts", "datasets", "html", "outputs", "svg")
 
 
-# A script that only wants progress() should not pay for sqlite3 and json: modules come when they are named.
-def __getattr__(name: str) -> ModuleType:
-    if name in _MODULES:
-        from importlib import import_module
+if not TYPE_CHECKING:
+    # A script that only wants progress() should not pay for sqlite3 and json: modules come when they are named.
+    def __getattr__(name: str) -> ModuleType:
+        if name in _MODULES:
+            from importlib import import_module
 
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"alisio_runtime has no {name!r}; it has {', '.join(sorted(__all__))}")
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"alisio_runtime has no {name!r}; it has {', '.join(sorted(__all__))}")
 
 
 def __dir__() -> list[str]:

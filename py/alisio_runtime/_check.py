@@ -49,6 +49,13 @@ def nearest(word: str, words: Iterable[str]) -> str:
     return f'; did you mean "{close[0]}"?' if close else ""
 
 
+def unknown(module: str, name: str, names: Iterable[str], also: dict[str, str]) -> AttributeError:
+    """For a name that the module does not have: the one that was meant, and all that there are."""
+    listed = list(names)
+    meant = f'; did you mean "{also[name]}"?' if name in also else nearest(name, listed) or ";"
+    return AttributeError(f"alisio_runtime.{module} has no {name!r}{meant} It has {', '.join(listed)}")
+
+
 def some(words: Iterable[str], limit: int = 20) -> str:
     """Up to limit words, and how many more there are."""
     listed = list(words)

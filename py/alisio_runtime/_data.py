@@ -13,6 +13,8 @@ MAX_SERIES = 8
 MAX_LABELS = 5000
 _GROUPED = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d*)?([eE][+-]?\d+)?|[+-]?\.\d+([eE][+-]?\d+)?")
 
+_MIDNIGHT = re.compile(r"\d{4}-\d\d-\d\d[T ]00:00:00(\.0+)?")
+
 
 @dataclass
 class Series:
@@ -52,7 +54,7 @@ def label(value: object) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     text = str(value)
-    if hasattr(value, "isoformat") and text.endswith(" 00:00:00"):
+    if _MIDNIGHT.fullmatch(text) and not isinstance(value, str):
         text = text[:10]
     return text if text.strip() else "—"
 

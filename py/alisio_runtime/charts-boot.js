@@ -258,7 +258,10 @@
       ticks: {
         color: flat ? t.ink : t.soft, padding: 6, autoSkip: !flat || spec.labels.length > 40, autoSkipPadding: bars ? 6 : 14,
         maxRotation: bars && longest > 5 ? 40 : 0,
-        callback: function (v) { return isolate(cut(this.getLabelForValue(v), flat ? (narrow ? 16 : 30) : narrow ? 12 : 22)); }
+        callback: function (v) {
+          var name = this.getLabelForValue(v);
+          return isolate(flat ? fit(name, state.figure.clientWidth * 0.32, "12px " + t.font) : cut(name, narrow ? 12 : 22));
+        }
       },
       title: axisTitle(flat ? spec.yTitle : spec.xTitle, t, flat ? down : across)
     };

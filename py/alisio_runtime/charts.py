@@ -19,10 +19,10 @@ import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 from . import _data, _format
-from ._check import guide
+from ._check import guide, unknown
 from ._words import words
 from .html import clean, escape, page as _page, save, style_text
 
@@ -31,6 +31,19 @@ __all__ = ["area", "bar", "card", "donut", "grid", "hbar", "kpis", "library", "l
 Labels = Iterable[object]
 Values = Union[Iterable[object], Mapping[str, Iterable[object]]]
 Fmt = Union[str, Mapping[str, object], None]
+
+_ALSO = {
+    "barh": "hbar", "column": "bar", "columns": "bar", "doughnut": "donut", "horizontal_bar": "hbar", "kpi": "kpis",
+    "save": "write", "histogram": "bar", "scatterplot": "scatter", "lines": "line", "stacked_bar": "bar", "section": "card",
+    "row": "grid", "table": "html.table", "metric": "kpis",
+}
+
+
+if not TYPE_CHECKING:  # for a checker, what is not there is not there
+
+    def __getattr__(name: str) -> object:
+        raise unknown("charts", name, __all__, _ALSO)
+
 
 _HERE = Path(__file__).parent
 _SUMMARY_POINTS = 8
@@ -241,7 +254,7 @@ def _scatter_table(
     heads = [named["x_title"] or "x", named["y_title"] or "y"]
     has_names, has_labels = any(part.name for part in parts), any(part.labels for part in parts)
     lead = ([word["category"]] if has_names else []) + (["#"] if has_labels else [])
-    rows = []
+    rows: list[str] = []
     for part in parts:
         for i, (x, y) in enumerate(part.points):
             cells = [part.name] if has_names else []
@@ -486,7 +499,7 @@ def grid(*cards: str, min_width: int = 340) -> str:
 
 
 @guide('charts.kpis(("Orders", "1,204", "+8% vs last month"), ("Revenue", "$92,300"))')
-def kpis(*items: tuple[object, ...]) -> str:
+def kpis(*items: tuple[object, ...] | list[object]) -> str:
     """Figures in a row, each (label, value) or (label, value, extra). A number as value is written for people.
 
     >>> kpis(("Orders", 1204), ("Revenue", "$92,300", "+8%")).count("<dt")
@@ -494,10 +507,10 @@ def kpis(*items: tuple[object, ...]) -> str:
     >>> "1.2M" in kpis(("Visits", 1234567))
     True
     """
-    if len(items) == 1 and isinstance(items[0], list):  # one list of tuples will do, too
-        items = tuple(items[0])
-    parts = []
-    for item in items:
+    # One list of tuples will do, too.
+    listed: Iterable[object] = items[0] if len(items) == 1 and isinstance(items[0], list) else items
+    parts: list[str] = []
+    for item in listed:
         if isinstance(item, str) or not isinstance(item, (tuple, list)) or not 2 <= len(item) <= 3:
             raise TypeError(
                 f"charts.kpis: each figure is (label, value) or (label, value, extra), not {str(item)[:60]!r}; "

@@ -14,12 +14,21 @@ import json
 import os
 import sqlite3
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from ._check import guide, nearest, some
+from ._check import guide, nearest, some, unknown
 from ._places import input_dir
 
 __all__ = ["columns", "connect", "inputs", "open", "tables"]
+
+_ALSO = {"load": "open", "read": "open", "list": "inputs", "schema": "columns", "describe": "columns", "sheets": "tables"}
+
+
+if not TYPE_CHECKING:  # for a checker, what is not there is not there
+
+    def __getattr__(name: str) -> object:
+        raise unknown("datasets", name, __all__, _ALSO)
 
 
 @guide('datasets.connect(input_dir() / "sales.sqlite")')

@@ -12,12 +12,22 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ._check import guide
+from ._check import guide, unknown
 from ._format import column
 from .outputs import _relative, path as _output_path
 
 __all__ = ["escape", "inline_plotly", "page", "table", "write"]
+
+_ALSO = {"save": "write", "to_html": "table", "unescape": "escape"}
+
+
+if not TYPE_CHECKING:  # for a checker, what is not there is not there
+
+    def __getattr__(name: str) -> object:
+        raise unknown("html", name, __all__, _ALSO)
+
 
 _HERE = Path(__file__).parent
 # What HTML cannot hold: controls but tab and line ends, halves of surrogate pairs.
@@ -60,14 +70,14 @@ def table(rows: Iterable[Iterable[object] | Mapping[str, object]], headers: Iter
         if isinstance(row, Mapping):
             if heads is None:
                 heads = [str(key) for key in row]
-            listed.append([row.get(head) for head in heads])
+            listed.append([_plain(row.get(head)) for head in heads])
         elif isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
             raise TypeError(
                 f"html.table: each row is a list of cells, such as [\"north\", 12], not {type(row).__name__}; "
                 "a single row goes into a list of its own"
             )
         else:
-            listed.append(list(row))
+            listed.append([_plain(cell) for cell in row])
     width = max([len(row) for row in listed] + [len(heads or [])], default=0)
     numeric = [_is_numeric(row[i] for row in listed if i < len(row)) for i in range(width)]
     parts = ['<div class="ac-scroll" tabindex="0" role="group" aria-label="Table"><table class="ac-table">']
@@ -89,6 +99,20 @@ def table(rows: Iterable[Iterable[object] | Mapping[str, object]], headers: Iter
         parts.append(f"<tr>{cells}</tr>")
     parts.append("</tbody></table></div>")
     return "".join(parts)
+
+
+def _plain(cell: object) -> object:
+    """Numbers of whatever kind as int or float, where that keeps them; all else as it is."""
+    if isinstance(cell, (int, float, str)) or cell is None:
+        return cell
+    from decimal import Decimal
+    from numbers import Integral, Real
+
+    if isinstance(cell, Integral):
+        return int(cell)
+    if isinstance(cell, (Real, Decimal)) and str(float(cell)).removesuffix(".0") == str(cell).removesuffix(".0"):
+        return float(cell)
+    return cell
 
 
 def _is_numeric(cells: Iterable[object]) -> bool:

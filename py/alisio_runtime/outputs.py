@@ -9,11 +9,21 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from ._check import guide, some
+from ._check import guide, some, unknown
 from ._places import output_dir
 
 __all__ = ["declare", "path"]
+
+_ALSO = {"add": "declare", "publish": "declare", "write": "path", "save": "path", "file": "path"}
+
+
+if not TYPE_CHECKING:  # for a checker, what is not there is not there
+
+    def __getattr__(name: str) -> object:
+        raise unknown("outputs", name, __all__, _ALSO)
+
 
 _DECLARED = "outputs.json"
 

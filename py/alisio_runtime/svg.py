@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from . import _data, _format
-from ._check import guide
+from ._check import guide, unknown
 from ._words import words
 from .charts import Fmt, Labels, Values
 from .html import escape
@@ -33,6 +33,15 @@ __all__ = [
     "pie_slices",
     "scatter",
 ]
+
+_ALSO = {"barh": "hbar", "column": "bar", "doughnut": "donut", "write": "html.write", "scatterplot": "scatter", "lines": "line"}
+
+
+if not TYPE_CHECKING:  # for a checker, what is not there is not there
+
+    def __getattr__(name: str) -> object:
+        raise unknown("svg", name, __all__, _ALSO)
+
 
 #: Told apart by people with colour blindness, and at least 3:1 against both white and near-black.
 PALETTE = ("#1f9b98", "#c27c00", "#625fc8", "#c84038", "#327c40", "#99558d", "#0580b0", "#90796c")
@@ -411,7 +420,8 @@ def _legend(parts: list[_data.Series] | list[_data.Points], width: float, top: f
     names = [part.name for part in parts]
     if len(names) < 2:
         return "", top
-    body, x, y = [], 0.0, top + 8
+    body: list[str] = []
+    x, y = 0.0, top + 8
     for i, name in enumerate(names):
         shown = _fit(name, min(180, width - 20))
         if x and x + 16 + _wide(shown) > width:
@@ -496,7 +506,7 @@ def _frame(
     width: float,
     height: float,
 ) -> str:
-    body = []
+    body: list[str] = []
     for value in plot.ticks:
         strong = 0.55 if value == 0 else 0.14
         at = plot.at(value)
@@ -543,7 +553,7 @@ def _bars(
     thick = min(step * 0.72, 64.0 * (1 if stacked else len(parts)))
     each = thick if stacked else thick / len(parts)
     start = plot.top if plot.flat else plot.left
-    body = []
+    body: list[str] = []
     for s, part in enumerate(parts):
         for i, span in enumerate(spans[s]):
             value = part.values[i]
@@ -576,7 +586,7 @@ def _lines(
     show: bool,
 ) -> str:
     step = (plot.right - plot.left) / max(1, len(names) - 1)
-    body = []
+    body: list[str] = []
     for s, part in enumerate(parts):
         for run in _runs(spans[s]):
             top = [(plot.left + step * i, plot.at(span[1])) for i, span in run]

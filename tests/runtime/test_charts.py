@@ -5,7 +5,7 @@ import unittest
 
 from place import Case, Tree
 
-from alisio_runtime import charts
+from alisio_runtime import charts, datasets
 
 HOSTILE = ["<script>alert(1)</script>", "</script><img onerror=x>", "a\"b'c&d", "\u202eabc", "مرحبا", "x" * 10_000, "\x00\ud800", "👩‍👧"]
 
@@ -168,6 +168,13 @@ class WrongCalls(Case):
     def test_unknown_arguments_are_answered_with_the_known_ones(self):
         with self.refused(TypeError, "colour", "stacked", "call it like this"):
             charts.bar(["a"], [1], colour="red")
+
+    def test_names_of_other_libraries_are_answered_with_ours(self):
+        for name, words in (("doughnut", '"donut"'), ("barh", '"hbar"'), ("scattr", '"scatter"'), ("zzz", "bar, card, donut")):
+            with self.refused(AttributeError, name, words):
+                getattr(charts, name)
+        with self.refused(AttributeError, '"open"', "columns, connect"):
+            getattr(datasets, "load")
 
     def test_formats(self):
         for fmt, words in (("usd", '"currency:USD"'), ("$", '"currency:USD"'), ("currency", '"currency:USD"'), ("%", '"percent"'),

@@ -1,5 +1,7 @@
 """outputs, html, datasets, progress and the folders."""
 
+import decimal
+import fractions
 import json
 import os
 import shutil
@@ -123,6 +125,8 @@ class Html(Case):
         rows = html.table([{"a": 1, "b": "x"}, {"b": "y"}])
         self.assertEqual((["a", "b"], ["1", "x", "y"]), (Tree(rows).texts["th"], Tree(rows).texts["td"]))
         self.assertEqual(["2024", "2025"], Tree(html.table([[2024], [2025]])).texts["td"])
+        self.assertEqual(["1.5", "2.0"], Tree(html.table([[decimal.Decimal("1.5")], [fractions.Fraction(2)]])).texts["td"])
+        self.assertEqual(["1.10"], Tree(html.table([[decimal.Decimal("1.10")]])).texts["td"])
         self.assertIn("<tbody></tbody>", html.table([]))
         with self.refused(TypeError, "html.table", "a list of its own"):
             html.table(["north", 3])
