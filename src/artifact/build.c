@@ -252,7 +252,9 @@ static int look_at_page(struct build *b, const struct file *f, struct al_err *er
     struct page_place at = {b, {f->path, slash ? (size_t)(slash - f->path) + 1 : 0}};
     struct al_html_findings found;
     al_html_look(al_buf_str(&html), is_beside, &at, &found);
-    al_html_warn(&found, al_str_of(f->path), &b->p->warnings);
+    autobuf struct al_buf page = AL_BUF_INIT(16384); /* as the script called it */
+    al_buf_addf(&page, "%s%s%s", b->row->source_path, b->row->entry ? "/" : "", b->row->entry ? f->path : "");
+    al_html_warn(&found, al_buf_str(&page), &b->p->warnings);
     return 0;
 }
 
@@ -454,9 +456,9 @@ static int describe(struct build *b, const char *rel_dir, struct al_err *err)
     return 0;
 }
 
-int al_build_one(const struct al_publish_spec *spec, const struct al_output_scan *scan, const struct al_candidate *c,
-                 int dir_fd, const char *rel_dir, struct al_publication *p, struct al_artifact *row,
-                 struct al_err *err)
+int al_build_one(const struct al_publish_spec *spec, const struct al_output_scan *scan,
+                 const struct al_candidate *c, int dir_fd, const char *rel_dir, struct al_publication *p,
+                 struct al_artifact *row, struct al_err *err)
 {
     char tmp[AL_ID_MAX + 8];
     autofd int tmp_fd = -1, files_fd = -1;

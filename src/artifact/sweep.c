@@ -16,10 +16,28 @@
 
 #define YOUNG_S 3600 /* a folder is a moment ahead of its row, and a publication may take minutes */
 
+/* All ids are read at once: a look at the journal for each folder would be felt. */
 struct sweep {
-    struct al_store *store;
+    char (*id)[AL_ID_MAX]; /* of ready ones, sorted */
+    size_t n_ids, room;
     int n;
 };
+
+static bool note_id(void *ud, const struct al_artifact *a)
+{
+    struct sweep *s = ud;
+    if (s->n_ids == s->room) {
+        s->room = s->room ? 2 * s->room : 256;
+        s->id = al_xrealloc(s->id, s->room * sizeof *s->id);
+    }
+    memcpy(s->id[s->n_ids++], a->id, AL_ID_MAX);
+    return true;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
 
 static bool is_old(int dir_fd, const char *name)
 {
@@ -40,22 +58,12 @@ static const char *id_in(const char *name)
     return NULL;
 }
 
-static bool has_files(struct al_store *store, const char *id)
-{
-    struct al_artifact a = {0};
-    struct al_err err = {0};
-    if (al_store_artifact_get(store, id, NULL, &a, &err) < 0)
-        return err.code != AL_NOT_FOUND; /* what is not known stays */
-    bool ready = strcmp(a.status, "ready") == 0;
-    al_artifact_fini(&a);
-    return ready;
-}
-
 static void visit_artifact(struct sweep *s, int dir_fd, const char *name)
 {
     const char *id = id_in(name);
     bool building = name[0] == '.';
-    if (!id || !is_old(dir_fd, name) || (!building && has_files(s->store, id)))
+    if (!id || !is_old(dir_fd, name) ||
+        (!building && s->n_ids && bsearch(id, s->id, s->n_ids, sizeof *s->id, by_id)))
         return;
     s->n += al_path_remove_tree(dir_fd, name) == 0;
 }
@@ -93,9 +101,16 @@ static void visit_workspace(struct sweep *s, int dir_fd, const char *name)
 
 int al_artifact_sweep(struct al_store *store)
 {
-    struct sweep s = {store, 0};
+    struct sweep s = {0};
+    struct al_err ignored;
+    struct al_artifact_filter ready = {0};
     autofd int state = open(al_store_dir(store), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (state >= 0)
+    /* Without all ids nothing is known to have no row. */
+    if (state >= 0 && al_store_artifact_each(store, &ready, note_id, &s, &ignored) == 0) {
+        if (s.n_ids)
+            qsort(s.id, s.n_ids, sizeof *s.id, by_id);
         each(&s, state, "artifacts", visit_workspace);
+    }
+    free(s.id);
     return s.n;
 }

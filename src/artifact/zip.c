@@ -72,12 +72,17 @@ static int write_at(struct al_zipw *z, const void *p, size_t n, uint64_t at, str
     return 0;
 }
 
+static int too_large(struct al_err *err)
+{
+    al_fail(err, AL_PUBLISH_REJECTED, "the archive would be larger than 4 GB, or have more than %d files",
+            MAX_ENTRIES);
+    return al_hint(err, "publish the files one by one, or in smaller folders");
+}
+
 static int append(struct al_zipw *z, const void *p, size_t n, struct al_err *err)
 {
-    if (z->at + n > MAX_OFFSET) {
-        al_fail(err, AL_PUBLISH_REJECTED, "the archive would be larger than 4 GB");
-        return al_hint(err, "publish the files one by one, or in smaller folders");
-    }
+    if (z->at + n > MAX_OFFSET)
+        return too_large(err);
     if (write_at(z, p, n, z->at, err) < 0)
         return -1;
     z->at += n;
@@ -182,7 +187,7 @@ int al_zipw_add(struct al_zipw *z, struct al_str name, int in_fd, uint64_t size,
     unsigned char h[LOCAL_SIZE] = {0};
     struct entry e = {.name = name, .at = z->at, .size = size};
     if (z->n >= MAX_ENTRIES || name.n > 0xffff || size > MAX_OFFSET)
-        return al_fail(err, AL_PUBLISH_REJECTED, "the archive would be too large");
+        return too_large(err);
     if (append(z, h, sizeof h, err) < 0 || append(z, name.p, name.n, err) < 0)
         return -1;
     uint64_t data = z->at;
@@ -206,7 +211,7 @@ int al_zipw_end(struct al_zipw *z, struct al_err *err)
     unsigned char h[END_SIZE];
     uint64_t start = z->at, n = z->central.n;
     if (al_buf_failed(&z->central))
-        return al_fail(err, AL_PUBLISH_REJECTED, "the archive would have too many files");
+        return too_large(err);
     if (append(z, al_buf_str(&z->central).p, z->central.n, err) < 0)
         return -1;
     unsigned char *p = put(put(h, 0x06054b50, 4), 0, 4); /* disks */
@@ -320,7 +325,7 @@ int al_zip_write(int out_fd, int dir_fd, const char *const *paths, size_t n, str
 {
     autoarena struct al_arena a = AL_ARENA_INIT((size_t)64 << 20);
     if (n > MAX_ENTRIES)
-        return al_fail(err, AL_PUBLISH_REJECTED, "the archive would have more than %d files", MAX_ENTRIES);
+        return too_large(err);
     const char **sorted = al_arena_alloc(&a, (n + 1) * sizeof *sorted);
     const char **names = al_arena_alloc(&a, (n + 1) * sizeof *names);
     for (size_t i = 0; i < n; i++)

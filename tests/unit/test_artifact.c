@@ -90,7 +90,7 @@ static void a_folder_with_an_index_is_pages_and_any_other_an_archive(void **stat
     assert_string_equal(p.list[1].entry, "index.html");
     assert_int_equal(p.list[1].n_files, 3);
     al_buf_addc(&p.warnings, '\0');
-    assert_non_null(strstr(p.warnings.p, "warning: index.html: refers to missing.html, not published"));
+    assert_non_null(strstr(p.warnings.p, "warning: site/index.html: refers to missing.html, not published"));
     assert_null(strstr(p.warnings.p, "a.svg"));
     al_publication_fini(&p);
 }

@@ -432,6 +432,22 @@ static void an_archive_follows_no_link(void **state)
     close(fd);
 }
 
+static void an_archive_of_four_gigabytes_is_refused(void **state)
+{
+    struct world *w = *state;
+    struct al_err err = {0};
+    int large = openat(w->out_fd, "sparse", O_WRONLY | O_CREAT, 0600);
+    if (ftruncate(large, (off_t)5 << 30) < 0)
+        skip();
+    close(large);
+    const char *paths[] = {"sparse"};
+    int fd = open(w->fix->base, O_TMPFILE | O_RDWR, 0600);
+    assert_int_equal(al_zip_write(fd, w->out_fd, paths, 1, &err), -1);
+    assert_int_equal(err.code, AL_PUBLISH_REJECTED);
+    assert_non_null(strstr(err.msg, "larger than 4 GB"));
+    close(fd);
+}
+
 int main(void)
 {
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, world_setup, world_teardown)
@@ -446,6 +462,7 @@ int main(void)
         CASE(an_archive_is_the_same_bytes_whenever_it_is_made),
         CASE(what_does_not_pack_is_stored),
         CASE(an_archive_follows_no_link),
+        CASE(an_archive_of_four_gigabytes_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
