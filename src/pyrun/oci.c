@@ -5,6 +5,7 @@
  */
 #include "pyrun/oci.h"
 #include "pyrun/oci_int.h"
+#include "pyrun/wasm_int.h"
 
 #include "base/mem.h"
 #include "os/fd.h"
@@ -307,18 +308,25 @@ static int build(const struct al_py_start *s, const struct al_oci_engine *e, con
     return 0;
 }
 
-static int command(const struct al_py_start *s, struct al_arena *a, struct al_py_command *ret,
+static int command(const struct al_py_start *asked, struct al_arena *a, struct al_py_command *ret,
                    struct al_err *err)
 {
-    const char *image = al_config_text(al_pyrun_config(s->pyrun), AL_OPT_ANALYSIS_OCI_IMAGE);
+    const char *image = al_config_text(al_pyrun_config(asked->pyrun), AL_OPT_ANALYSIS_OCI_IMAGE);
     struct al_oci_engine e = {0};
+    struct al_py_run_spec spec = *asked->spec;
+    struct al_py_start own = *asked;
+    own.spec = &spec;
     if (!image)
         return no_image(err);
-    if (refuse_colon(s->spec->job->path, "the state folder", err) < 0 ||
-        refuse_colon(s->spec->scratch, "the scratchpad", err) < 0 ||
-        al_oci_engine_find(s->pyrun, false, &e, err) < 0)
+    if (refuse_colon(spec.job->path, "the state folder", err) < 0 ||
+        refuse_colon(spec.scratch, "the scratchpad", err) < 0 ||
+        al_oci_engine_find(own.pyrun, false, &e, err) < 0)
         return -1;
-    int r = build(s, &e, image, a, ret, err);
+    /* As root the script is another user, who cannot enter what is ours alone. */
+    bool copied = spec.scratch && own.uid;
+    if (copied)
+        spec.scratch = al_py_scratch_copy(asked, a, err);
+    int r = copied && !spec.scratch ? -1 : build(&own, &e, image, a, ret, err);
     al_oci_engine_fini(&e);
     return r;
 }

@@ -290,7 +290,8 @@ int al_oci_fail(struct al_str said, const char *what, struct al_err *err)
          "take an image with python on its PATH: alisio analysis setup --oci --image NAME"},
         {"newuidmap", "rootless Podman needs newuidmap (Debian: sudo apt install uidmap) and entries in "
                       "/etc/subuid, /etc/subgid"},
-        {"/etc/subuid", "sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $USER"},
+        {"/etc/subuid", "sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $USER && "
+                        "podman system migrate"},
         {"no space left on device", "the engine's storage is full: `podman system df`, `docker system df`"},
         {"exec format error", "the image is made for another processor"},
         {"pull access denied",

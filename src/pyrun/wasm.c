@@ -22,7 +22,6 @@
 
 #define TRY_MS 10000
 #define RUNNER "alisio-runner.mjs"
-#define SCRATCH_COPY "scratch" /* in the job's folder */
 #define WORDS_MAX 32
 /* V8 takes address space by the terabyte: memory is watched, not limited for each process. */
 #define ANY_DATA (UINT64_C(1) << 46)
@@ -159,9 +158,6 @@ static int prepare_job(const struct al_py_start *s, enum al_wasm_wall wall, stru
     }
     if (refuse_large_input(s, err) < 0 || al_py_job_write(job, "script/" RUNNER, al_wasm_runner(), err) < 0)
         return -1;
-    if (s->spec->scratch && faccessat(job->fd, SCRATCH_COPY, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
-        al_wasm_copy_scratch(s->spec->scratch, job->fd, SCRATCH_COPY, err) < 0)
-        return -1;
     if (geteuid() != 0 || wall == AL_WASM_WALL_BWRAP)
         return 0;
     /* Outside of bubblewrap the script stays root without rights, who enters our folders as their owner
@@ -235,8 +231,8 @@ static int command(const struct al_py_start *s, struct al_arena *a, struct al_py
         return al_fail_errno(err, AL_RUNTIME_UNAVAILABLE, errno, "Pyodide cannot be read");
     struct al_py_run_spec spec = *s->spec;
     struct al_py_start start = *s;
-    if (spec.scratch)
-        spec.scratch = al_arena_printf(a, "%s/" SCRATCH_COPY, spec.job->path);
+    if (spec.scratch && !(spec.scratch = al_py_scratch_copy(s, a, err)))
+        return -1;
     start.spec = &spec;
     return put_together(&start, wall, node, folder, a, ret, err);
 }

@@ -39,6 +39,9 @@ const char *al_wasm_node_fault(struct al_str version);
  * nothing special. INVALID_INPUT over 64 MB, 10,000 entries or 32 levels. */
 int al_wasm_copy_scratch(const char *from, int dir_fd, const char *to, struct al_err *err) AL_MUST_CHECK;
 
+/* The same, into scratch/ of the job, unless that is there: its path. NULL with err. */
+const char *al_py_scratch_copy(const struct al_py_start *start, struct al_arena *a, struct al_err *err);
+
 /* py/pyodide/runner.mjs, as the build put it into the binary. */
 struct al_str al_wasm_runner(void);
 /* What a probe runs in it: Python's own sockets and files are none, JavaScript's are. */

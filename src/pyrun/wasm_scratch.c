@@ -15,6 +15,7 @@
 #define MAX_ENTRIES 10000
 #define MAX_DEPTH 32
 #define CHUNK (128 * 1024)
+#define COPY "scratch" /* in the job's folder */
 
 struct copy {
     uint64_t bytes;
@@ -26,8 +27,8 @@ struct copy {
 
 static int too_much(struct copy *c, const char *what)
 {
-    al_fail(c->err, AL_INVALID_INPUT,
-            "the scratchpad has more than %s, the most that a script in WebAssembly can get of it", what);
+    al_fail(c->err, AL_INVALID_INPUT, "the scratchpad has more than %s, and a script gets a copy of it here",
+            what);
     return al_hint(
         c->err, "remove what is not needed from the scratchpad, or use another back end (analysis.runtime)");
 }
@@ -114,4 +115,18 @@ int al_wasm_copy_scratch(const char *from, int dir_fd, const char *to, struct al
         return broken(&c, errno);
     autofd int out = openat(dir_fd, to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return out < 0 ? broken(&c, errno) : copy_folder(&c, in, out, 0);
+}
+
+const char *al_py_scratch_copy(const struct al_py_start *s, struct al_arena *a, struct al_err *err)
+{
+    const struct al_py_job *job = s->spec->job;
+    const char *path = al_arena_printf(a, "%s/" COPY, job->path);
+    if (!path) {
+        al_fail(err, AL_INTERNAL, "the command of a script is too long");
+        return NULL;
+    }
+    if (faccessat(job->fd, COPY, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+        al_wasm_copy_scratch(s->spec->scratch, job->fd, COPY, err) < 0)
+        return NULL;
+    return path;
 }

@@ -316,7 +316,7 @@ static void what_does_not_end_or_grows_is_stopped(void **state)
         fail_msg("%d %d %s %s", a.cause, a.exit_code, a.out, a.errors);
     pyrun_answer_free(&a);
     struct al_py_job job;
-    a.until = "here";
+    a.until = "here\n";
     pyrun_world_job(t, "print('here')\nwhile True: pass\n", &job);
     struct al_py_run_spec spec = {
         .job = &job, .backend = AL_PY_WASM, .timeout_ms = RUN_MS, .max_head = 100, .max_tail = 100};
