@@ -112,7 +112,6 @@ static void prepare(void *ud)
     struct al_py_probing *g = ud;
     struct al_py_interpreter python = {0};
     struct al_err err = {0};
-    g->probe.isolation = g->pyrun->known[g->backend].isolation;
     int r = prepare_it(g, &python, &err);
     if (r < 0)
         refuse(&g->probe, &err);
@@ -223,9 +222,11 @@ static void run_ended(void *ud, const struct al_py_run_end *end)
     g->run = NULL;
     if (end->cause == AL_PY_EXITED && end->exit_code == 0 && read_answer(g, end->out.text)) {
         g->probe.state = AL_PY_READY;
-        g->probe.memory = end->memory;
-        g->probe.pids = end->pids;
-        g->probe.disk = end->disk;
+        if (g->backend != AL_PY_OCI) { /* of that, only its engine knows: check() has asked it */
+            g->probe.memory = end->memory;
+            g->probe.pids = end->pids;
+            g->probe.disk = end->disk;
+        }
         g->probe.pid_namespace = end->pid_namespace;
         g->probe.at_ms = al_wall_ms();
     } else {
@@ -288,6 +289,7 @@ void al_pyrun_probe(struct al_pyrun *p, enum al_py_backend b, bool fresh,
         *g = (struct al_py_probing){.pyrun = p,
                                     .backend = b,
                                     .fresh = fresh || p->distrusted[b],
+                                    .probe = {.isolation = p->known[b].isolation},
                                     .trap = {.tcp = -1, .udp = -1, .local = -1}};
         g->last = &g->first;
         enter(p);
