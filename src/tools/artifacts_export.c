@@ -319,6 +319,8 @@ static void take_back(struct export *e)
 
 static int export_now(struct export *e, struct al_err *err)
 {
+    if (place_all(e, err) < 0)
+        return -1;
     for (size_t i = 0; i < e->n; i++)
         if (check_one(e, &e->files[i], err) < 0)
             return -1;
@@ -381,7 +383,7 @@ static int prepare(struct export *e, struct al_err *err)
         return -1;
     if (e->n == 0 || (int64_t)e->n < e->artifact.n_files)
         return al_fail(err, AL_TOOL_ERROR, "the files of %s cannot be listed", e->artifact.id);
-    return place_all(e, err);
+    return 0;
 }
 
 static void export_start(struct al_call *call)

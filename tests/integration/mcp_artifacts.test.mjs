@@ -122,6 +122,14 @@ describe("resources", { skip: noPython }, () => {
       const [content] = (await client.readResource({ uri: binary.uri })).contents;
       assert.equal(content.text, undefined);
       assert.deepEqual([...Buffer.from(content.blob, "base64")], Array.from({ length: 256 }, (_, i) => i));
+      await client.listTools(); // then it checks results against their schemas
+      const call = (name, args) => client.callTool({ name, arguments: args });
+      const made = await call("artifact_create", { fileName: "t.csv", text: "a,b\n1,2\n" });
+      assert.equal(made.structuredContent.kind, "spreadsheet");
+      assert.equal((await call("artifact_list", { limit: 3 })).structuredContent.artifacts[0].id, made.structuredContent.id);
+      assert.deepEqual((await call("artifact_read", { id: made.structuredContent.id })).structuredContent.rows, [[1, 2]]);
+      assert.equal((await call("artifact_read", { id, path: "odd name?.txt" })).structuredContent.text, "odd");
+      assert.equal((await call("artifact_read", { id: "art_x" })).isError, true);
       for (const uri of [`artifact://${id}/none.txt`, `artifact://${id}/../x`, "artifact://art_x/y", `artifact://${id}/a%00b`])
         await assert.rejects(client.readResource({ uri }), /not found/i, uri);
       await client.close();
