@@ -107,7 +107,7 @@ static void get_text(const struct al_json *v, const char *key, char *out, size_t
 static bool get_keeper(const struct al_json *v, const char *key, enum al_py_keeper *ret)
 {
     int64_t n;
-    if (!al_json_int(al_json_get(v, key), AL_PY_KEPT_NOT, AL_PY_KEPT_ENGINE, &n))
+    if (!al_json_int(al_json_get(v, key), AL_PY_KEPT_NOT, AL_PY_KEPT_RLIMIT, &n))
         return false;
     *ret = (enum al_py_keeper)n;
     return true;

@@ -28,6 +28,7 @@ static const char *const keepers[] = {
     [AL_PY_KEPT_SAMPLED] = "sampled",
     [AL_PY_KEPT_CGROUP] = "cgroup",
     [AL_PY_KEPT_ENGINE] = "engine",
+    [AL_PY_KEPT_RLIMIT] = "rlimit",
 };
 
 const char *al_py_backend_name(enum al_py_backend b)

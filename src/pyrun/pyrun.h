@@ -44,8 +44,8 @@ enum al_py_policy { AL_PY_PREFERRED, AL_PY_REQUIRED, AL_PY_STRICT };
 enum al_py_state { AL_PY_UNPROBED, AL_PY_READY, AL_PY_NOT_READY };
 
 /* How a limit is kept. */
-enum al_py_keeper { AL_PY_KEPT_NOT, AL_PY_KEPT_SAMPLED, AL_PY_KEPT_CGROUP, AL_PY_KEPT_ENGINE };
-const char *al_py_keeper_name(enum al_py_keeper k); /* "none", "sampled", "cgroup", "engine" */
+enum al_py_keeper { AL_PY_KEPT_NOT, AL_PY_KEPT_SAMPLED, AL_PY_KEPT_CGROUP, AL_PY_KEPT_ENGINE, AL_PY_KEPT_RLIMIT };
+const char *al_py_keeper_name(enum al_py_keeper k); /* "none", "sampled", "cgroup", "engine", "rlimit" */
 
 /* What was found out about one back end, here and now. */
 struct al_py_probe {
@@ -189,8 +189,10 @@ struct al_py_run;
 /* Never blocks for long; NULL with err when nothing was started. */
 struct al_py_run *al_py_run_start(struct al_pyrun *p, const struct al_py_run_spec *spec, const struct al_py_run_ops *ops,
                                   void *ud, struct al_err *err);
-void al_py_run_cancel(struct al_py_run *r); /* SIGTERM at once, SIGKILL after 300 ms; end follows */
-/* What a person types to run the same script by hand, beneath the job folder. */
+/* SIGTERM at once, SIGKILL after 300 ms; end follows, later. Not after end: the run is gone then. */
+void al_py_run_cancel(struct al_py_run *r);
+/* What a person types at a shell to run the same script by hand, without its walls. May ask the interpreter: for the
+ * pool. */
 int al_py_run_command(struct al_pyrun *p, const struct al_py_run_spec *spec, struct al_buf *out, struct al_err *err)
     AL_MUST_CHECK;
 

@@ -11,6 +11,7 @@
 #define PIPE_BYTES (1u << 20) /* fewer wake-ups for a script that prints a lot */
 #define STOPPER_MS 3000
 #define CLIENT_MS 2000
+#define STOP_TRIES 4
 #define FIRST_LOOK_MS 20
 #define LOOK_MS 100
 /* A look at a large tree may take long: it is not to take more than a fifth of the time. */
@@ -33,21 +34,25 @@ static void client_is_late(void *ud)
     kill_tree(r);
 }
 
-/* The container has been killed: its client removes it, which nobody is to interrupt, and ends. */
+static bool start_stopper(struct al_py_run *r);
+
+/* Its client removes the container that was killed, which nobody is to interrupt, and ends. One that cannot be killed is
+ * about to begin, or about to go. */
 static void stopper_done(void *ud, const struct al_child_end *end)
 {
     struct al_py_run *r = ud;
     r->stopper = NULL;
-    if (end->exit_status == 0 && r->service)
+    if (r->service && end->exit_status != 0 && r->stops < STOP_TRIES && start_stopper(r))
+        return;
+    if (r->service)
         r->client = al_timer_start(r->loop, CLIENT_MS, client_is_late, r);
-    else
-        kill_tree(r);
     finish(r);
 }
 
 /* An engine's client is not its container: the container is ended by its engine, then what is ours. */
 static bool start_stopper(struct al_py_run *r)
 {
+    r->stops++;
     if (!r->command.stop_program || !r->command.stop_argv)
         return false;
     struct al_child_spec spec = {.program = r->command.stop_program,
@@ -216,6 +221,7 @@ static void prepared(void *ud)
     }
     r->phase = AL_PY_RUN_ON;
     r->service_ran = true;
+    al_py_run_find_keepers(r);
     r->look.pid = al_service_pid(r->service);
     r->deadline = al_timer_start(r->loop, al_py_run_time(r), time_is_up, r);
     r->tick = al_timer_start(r->loop, FIRST_LOOK_MS, look, r);

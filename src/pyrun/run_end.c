@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MARK_MAX 256
 
@@ -65,16 +66,36 @@ static bool has_own(const struct al_py_run *r)
     return r->backend->isolation(r->pyrun) == AL_PY_OS_SANDBOX;
 }
 
+/* Root without a user of its own is not bound by the number of processes of a user. */
+static bool limits_processes(const struct al_py_run *r)
+{
+    enum al_py_isolation i = r->backend->isolation(r->pyrun);
+    return i == AL_PY_OS_SANDBOX || (i == AL_PY_OS_FILTER && geteuid() != 0);
+}
+
+void al_py_run_find_keepers(struct al_py_run *r)
+{
+    enum al_py_keeper ours = r->backend->sampled ? AL_PY_KEPT_SAMPLED : AL_PY_KEPT_NOT;
+    r->memory = r->group_memory ? AL_PY_KEPT_CGROUP : ours;
+    r->pids = r->had_group ? AL_PY_KEPT_CGROUP : limits_processes(r) ? AL_PY_KEPT_RLIMIT : AL_PY_KEPT_NOT;
+    r->disk = ours;
+    if (r->backend->id != AL_PY_OCI)
+        return;
+    const struct al_py_probe *known = al_pyrun_known(r->pyrun, AL_PY_OCI);
+    if (known && known->state == AL_PY_READY) {
+        r->memory = known->memory;
+        r->pids = known->pids;
+    }
+}
+
 static void say_keepers(const struct al_py_run *r, struct al_py_run_end *end)
 {
-    bool engine = r->backend->id == AL_PY_OCI;
-    enum al_py_keeper ours = r->backend->sampled ? AL_PY_KEPT_SAMPLED : AL_PY_KEPT_NOT;
-    end->memory = engine ? AL_PY_KEPT_ENGINE : r->group_memory ? AL_PY_KEPT_CGROUP : ours;
-    end->pids = engine ? AL_PY_KEPT_ENGINE : r->had_group ? AL_PY_KEPT_CGROUP : AL_PY_KEPT_NOT;
-    end->disk = ours;
+    end->memory = r->memory;
+    end->pids = r->pids;
+    end->disk = r->disk;
     end->pid_namespace =
         r->last_report.layer == AL_GUEST_STARTED && (r->last_report.pid_ns == 1 || has_own(r));
-    if (engine)
+    if (r->backend->id == AL_PY_OCI)
         end->pid_namespace = r->service_ran;
 }
 

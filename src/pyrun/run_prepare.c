@@ -96,8 +96,8 @@ static int open_parts(struct al_py_run *r, struct al_err *err)
     return open_log(r, logs, &r->out, err) < 0 || open_log(r, logs, &r->errors, err) < 0 ? -1 : 0;
 }
 
-/* Whoever makes the walls is no longer the root who may enter everything when it goes to work/; the folder above keeps
- * others out. */
+/* Whoever makes the walls is no longer the root who may enter everything when it goes to work/; the folder
+ * above keeps others out. */
 static int give_folders(struct al_py_run *r, uid_t uid, gid_t gid, struct al_err *err)
 {
     if (fchmodat(r->spec.job->fd, "work", 0711, 0) < 0)
@@ -113,10 +113,13 @@ static int give_folders(struct al_py_run *r, uid_t uid, gid_t gid, struct al_err
 static int make_group(struct al_py_run *r, struct al_err *err)
 {
     struct al_cgroup_limits limits = {
-        .memory_bytes = (uint64_t)al_config_int(r->config, al_py_memory_option(r->config, r->backend->id)) * MIB,
+        .memory_bytes =
+            (uint64_t)al_config_int(r->config, al_py_memory_option(r->config, r->backend->id)) * MIB,
         .pids = (uint64_t)al_config_int(r->config, AL_OPT_ANALYSIS_LIMITS_PROCESSES),
     };
-    if (r->backend->sampled && al_cgroup_new(r->spec.job->id, &limits, &r->cgroup, err) < 0)
+    /* What an engine starts is not our child. */
+    bool ours = r->backend->sampled && r->backend->id != AL_PY_OCI;
+    if (ours && al_cgroup_new(r->spec.job->id, &limits, &r->cgroup, err) < 0)
         return -1;
     r->had_group = r->cgroup != NULL;
     r->group_memory = r->cgroup && al_cgroup_limits_memory(r->cgroup);

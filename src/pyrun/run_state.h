@@ -42,9 +42,11 @@ struct al_py_run {
 
     struct al_service *service;
     struct al_child *stopper;
+    unsigned stops; /* times that the engine was told to */
     struct al_timer *deadline, *tick, *client; /* client: an engine's, after its container was ended */
     struct al_service_end ended; /* when it ran */
     bool service_ran, had_group, group_memory;
+    enum al_py_keeper memory, pids, disk;
     uint64_t started_ms, duration_ms, peak_bytes;
 
     struct {
@@ -81,6 +83,7 @@ void al_py_run_say_timeout(const struct al_py_run *r, struct al_err *err);
 void al_py_run_say_memory(const struct al_py_run *r, struct al_err *err);
 
 /* run_end.c */
+void al_py_run_find_keepers(struct al_py_run *r); /* once it is prepared, on the loop's thread */
 void al_py_run_tell_end(struct al_py_run *r);
 
 #endif

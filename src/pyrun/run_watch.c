@@ -20,6 +20,11 @@ uint64_t al_py_run_time(const struct al_py_run *r)
     return r->spec.timeout_ms + more;
 }
 
+static uint64_t memory_limit(const struct al_py_run *r)
+{
+    return limit(r, al_py_memory_option(r->config, r->backend->id)) * MIB;
+}
+
 void al_py_run_look(void *run)
 {
     struct al_py_run *r = run;
@@ -28,13 +33,12 @@ void al_py_run_look(void *run)
     al_buf_clear(&r->look.progress);
     if (!al_py_progress_read(r->work_fd, &r->look.progress))
         al_buf_clear(&r->look.progress);
+    bool counts = r->memory == AL_PY_KEPT_SAMPLED;
     if (r->group_memory)
         r->look.use.memory = al_cgroup_memory(r->cgroup);
     else
-        r->look.use.memory = al_py_tree_memory(
-            r->look.pid,
-            r->backend->sampled ? limit(r, al_py_memory_option(r->config, r->backend->id)) * MIB : UINT64_MAX,
-            &r->look.stop);
+        r->look.use.memory =
+            al_py_tree_memory(r->look.pid, counts ? memory_limit(r) : UINT64_MAX, &r->look.stop);
     if (r->backend->sampled) {
         uint64_t bytes = limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_BYTES);
         uint64_t files = limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_FILES);
@@ -103,7 +107,7 @@ bool al_py_run_over_limit(struct al_py_run *r, const struct al_py_use *use, enum
         r->peak_bytes = use->memory;
     if (!r->backend->sampled)
         return false;
-    if (!r->group_memory && use->memory > limit(r, al_py_memory_option(r->config, r->backend->id)) * MIB) {
+    if (r->memory == AL_PY_KEPT_SAMPLED && use->memory > memory_limit(r)) {
         *ret_cause = AL_PY_MEMORY;
         al_py_run_say_memory(r, ret_err);
         return true;
