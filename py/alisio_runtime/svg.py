@@ -224,7 +224,7 @@ def _document(kind: str, title: str | None, said: list[str], width: float, heigh
     more = f"; {word['more'].format(len(said) - 8)}" if len(said) > 8 else ""
     desc = f"{word[kind]}: {'; '.join(said[:8])}{more}" if said else word["none"]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(width)} {_n(height)}" role="img" data-ac-svg="{kind}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="ac-svg" viewBox="0 0 {_n(width)} {_n(height)}" role="img" data-ac-svg="{kind}" '
         f'aria-label="{escape(name)}. {escape(desc)}" {_FONT} font-size="13" fill="currentColor">'
         f"<title>{escape(name)}</title><desc>{escape(desc)}</desc>{body}</svg>"
     )

@@ -95,6 +95,7 @@ class Pictures(Case):
             self.assertTrue(root.get("viewBox"))
             self.assertEqual((None, None), (root.get("width"), root.get("height")))
             self.assertEqual("currentColor", root.get("fill"))
+            self.assertEqual("ac-svg", root.get("class"))  # by which publication knows that it is no drawing by hand
             self.assertEqual("A <b> & c", root[0].text)
             self.assertTrue(root[0].tag.endswith("title") and root[1].tag.endswith("desc") and root[1].text)
 
