@@ -350,6 +350,9 @@ static void chosen(void *ud, const struct al_py_probe *probe, enum al_py_backend
         r->backend = backend;
         r->probe = *probe;
         r->reason = al_arena_dup(&r->arena, reason);
+        /* Never a silent downgrade. */
+        if (probe->isolation >= AL_PY_RESTRICTED_PROCESS && al_pyrun_wanted(r->pyrun) == AL_PY_N)
+            al_buf_addf(&r->warnings, "no sandbox held this script: %s\n", r->reason ? r->reason : "");
     }
     r->busy = false;
     if (r->cancelled)

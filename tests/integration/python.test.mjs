@@ -180,11 +180,7 @@ inner()
 test("a hint says what to do about what is missing", () => {
   const hints = [
     ["import pandas", /extras: \["analysis"\]/],
-    ["import sklearn", /extras: \["science"\]/],
     ["open('notes/plan.txt')", /inputs: \[\{"path": "notes\/plan\.txt"\}\]/],
-    ["open('/home/nobody/x')", /pass files of the workspace as inputs/],
-    ["x = (", /mend line 1/],
-    ["raise OSError(28, 'No space left on device')", /analysis\.limits\.maxWorkBytes/],
   ];
   for (const [code, hint] of hints) assert.match(python(code).e.hint, hint, code);
   const named = python({ code: "open('sales.csv')", inputs: [{ path: "sales.csv" }] });
