@@ -16,7 +16,8 @@
  * --read is one more folder for git, a descriptor that the program does not get. --seal-input is a search of standard
  * input alone, so of no folder. --max-data bounds the memory that PROGRAM can write to (RLIMIT_DATA).
  * --pass, up to 8 times: a descriptor of ours that PROGRAM gets, as 4, 5, … in their order. --grace: instead of the 300 ms
- * below, up to 5,000.
+ * below, up to 5,000. PROGRAM may be our own binary by such a descriptor (/proc/self/fd/4 …), as "__guest": it is then
+ * entered without an exec.
  * Runs PROGRAM with the supervisor's own 0, 1, 2, cwd and environment. Writes one struct al_supervise_status to
  * descriptor 3 when the program has ended or could not be started. On SIGTERM: SIGTERM to the tree at once,
  * SIGKILL to what is left after 300 ms, or at a second SIGTERM; exits when nothing is left. PDEATHSIG of the host is

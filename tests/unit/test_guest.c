@@ -347,6 +347,9 @@ static void a_supervised_program_gets_the_descriptors_passed(void **state)
     assert_int_equal(count_marked(r.mark), 0);
 }
 
+/* By its descriptor it is entered without an exec, by another name with one. */
+static const char *const own_names[] = {"/proc/self/fd/5", "/proc/self/exe"};
+
 static void a_stop_ends_a_namespace_of_the_deaf(void **state)
 {
     (void)state;
@@ -354,28 +357,67 @@ static void a_stop_ends_a_namespace_of_the_deaf(void **state)
     static const char *const options[] = {"--pass=4", "--pass=5", "--grace=600", NULL};
     char script[500];
     snprintf(script, sizeof(script), "%s sleep 600; sleep 600", detaches);
-    struct run r = {0};
-    struct al_supervise_status st;
-    struct al_guest_report report;
-    int p[2];
-    assert_int_equal(pipe2(p, O_CLOEXEC), 0);
-    supervised(options,
-               (const char *const[]){"/proc/self/fd/5", "alisio", "__guest", "--report=4", "--pid-ns=must",
-                                     "--filter", "--", "/bin/sh", "-c", script, NULL},
-               p[1], &r);
-    close(p[1]);
-    assert_int_equal(read(p[0], &report, sizeof(report)), sizeof(report));
-    assert_int_equal(report.layer, AL_GUEST_STARTED);
-    assert_int_equal(report.pid_ns, 1);
-    assert_int_equal(read(p[0], &report, 1), 0);
-    close(p[0]);
-    for (int i = 0; i < 3; i++)
-        hear(&r);
-    uint64_t begin = al_mono_ms();
-    kill(r.pid, SIGTERM);
-    supervised_end(&r, &st);
-    assert_true(al_mono_ms() - begin >= 599); /* as long as was said, and everybody was asked first */
-    assert_int_equal(count_marked(r.mark), 0);
+    for (size_t i = 0; i < 2; i++) {
+        struct run r = {0};
+        struct al_supervise_status st;
+        struct al_guest_report report;
+        int p[2];
+        assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+        supervised(options,
+                   (const char *const[]){own_names[i], "alisio", "__guest", "--report=4", "--pid-ns=must",
+                                         "--filter", "--", "/bin/sh", "-c", script, NULL},
+                   p[1], &r);
+        close(p[1]);
+        assert_int_equal(read(p[0], &report, sizeof(report)), sizeof(report));
+        assert_int_equal(report.layer, AL_GUEST_STARTED);
+        assert_int_equal(report.pid_ns, 1);
+        assert_int_equal(read(p[0], &report, 1), 0);
+        close(p[0]);
+        for (int k = 0; k < 3; k++)
+            hear(&r);
+        uint64_t begin = al_mono_ms();
+        kill(r.pid, SIGTERM);
+        supervised_end(&r, &st);
+        assert_true(al_mono_ms() - begin >= 599); /* as long as was said, and everybody was asked first */
+        assert_int_equal(count_marked(r.mark), 0);
+    }
+}
+
+static void with_and_without_an_exec_a_guest_finds_the_same(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"--pass=4", "--pass=5", NULL};
+    static const char script[] =
+        "echo $(ls /proc/$$/fd); grep -E '^(Sig(Blk|Ign|Cgt)|CapEff|NoNewPrivs|Seccomp):' /proc/$$/status; "
+        "ulimit -c; "
+        "[ \"$(cut -d' ' -f6 /proc/$$/stat)\" = $$ ] && echo session; read x || echo empty; env; "
+        "cut -d' ' -f2 /proc/$PPID/stat; pwd; kill -15 $$";
+    char said[2][4096] = {"", ""};
+    for (size_t i = 0; i < 4; i++) {
+        struct run r = {0};
+        struct al_supervise_status st;
+        int p[2];
+        assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+        supervised(options,
+                   (const char *const[]){own_names[i % 2], "alisio", "__guest",
+                                         i < 2 ? "--report=4" : "--keep-fds", "--", "/bin/sh", "-c", script,
+                                         NULL},
+                   p[1], &r);
+        close(p[1]);
+        size_t n = 0;
+        for (ssize_t k;
+             n + 1 < sizeof(said[0]) && (k = read(r.out_fd, said[i % 2] + n, sizeof(said[0]) - 1 - n)) > 0;)
+            n += (size_t)k;
+        said[i % 2][n] = 0;
+        close(p[0]);
+        supervised_end(&r, &st);
+        assert_int_equal(st.signal, SIGTERM);
+        char *mark = strstr(said[i % 2], "AL_TEST_MARK=");
+        assert_non_null(mark);
+        memset(mark, 'x', strlen("AL_TEST_MARK=") + 16);
+        if (i % 2)
+            assert_string_equal(said[0], said[1]);
+    }
 }
 
 int main(int argc, char **argv)
@@ -397,6 +439,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(who_waits_holds_no_output),
         cmocka_unit_test(a_supervised_program_gets_the_descriptors_passed),
         cmocka_unit_test(a_stop_ends_a_namespace_of_the_deaf),
+        cmocka_unit_test(with_and_without_an_exec_a_guest_finds_the_same),
     };
     al_self_open();
     return cmocka_run_group_tests(tests, NULL, NULL);
