@@ -44,7 +44,7 @@ bool al_mcp_offers(const struct al_mcp *m, const struct al_tool *tool, const str
 static void put_annotations(struct al_jw *w, const struct al_mcp *m, const struct al_tool *tool)
 {
     const struct al_policy *p = al_core_policy(m->core);
-    bool writes = tool->effect != AL_EFFECT_READ && tool->effect != AL_EFFECT_INTERNAL;
+    bool writes = tool->effect != AL_EFFECT_READ; /* also what only publishes */
     bool destructive = tool->destructive, open_world = tool->open_world;
     bool unsandboxed = p->allow_analysis && p->allow_analysis_unsandboxed;
     if (tool->capability) /* what no wall may hold */

@@ -41,7 +41,7 @@ test("initialize answers with the asked version, or with the newest", async () =
 test("tools/list offers code mode, and file tools only when exposed", () =>
   withServer([], async (bare) => {
     const names = (await bare.request("tools/list")).result.tools.map((t) => t.name).sort();
-    assert.deepEqual(names, ["data_inspect", "data_query", "forge_guide", "js_run"]);
+    assert.deepEqual(names, ["artifact_create", "artifact_list", "artifact_read", "data_inspect", "data_query", "forge_guide", "js_run"]);
     await withServer(["--expose", "files"], async (wide) => {
       const { tools } = (await wide.request("tools/list")).result;
       const found = tools.map((t) => t.name).sort();
@@ -61,6 +61,16 @@ test("tools/list offers code mode, and file tools only when exposed", () =>
       const js = (await writer.request("tools/list")).result.tools.find((t) => t.name === "js_run");
       assert.equal(js.annotations.readOnlyHint, false);
       assert.equal(js.annotations.destructiveHint, true);
+    });
+    await withServer(["--allow-analysis"], async (analyst) => {
+      const { tools } = (await analyst.request("tools/list")).result;
+      const hints = (name) => {
+        const { readOnlyHint, destructiveHint, openWorldHint } = tools.find((t) => t.name === name).annotations;
+        return [readOnlyHint, destructiveHint, openWorldHint];
+      };
+      assert.deepEqual(hints("python_run"), [false, false, false]); // a wall holds it
+      assert.deepEqual(hints("js_run"), [false, false, false]);
+      assert.deepEqual(hints("artifact_create"), [false, false, false]);
     });
   }));
 
