@@ -306,8 +306,12 @@
     var spec = state.spec, t = state.theme, round = spec.kind === "pie" || spec.kind === "donut";
     return {
       backgroundColor: t.ink, titleColor: t.sheet, bodyColor: t.sheet, padding: 10, cornerRadius: 3, boxPadding: 6,
-      usePointStyle: true, titleFont: { size: 13, weight: 600 }, bodyFont: { size: 13 },
+      usePointStyle: true, multiKeyBackground: t.ink, titleFont: { size: 13, weight: 600 }, bodyFont: { size: 13 },
       callbacks: {
+        labelColor: function (item) {
+          var colour = round ? item.dataset.backgroundColor[item.dataIndex] : t.colours[item.datasetIndex];
+          return { borderColor: colour, backgroundColor: colour, borderWidth: 0 };
+        },
         title: function (items) {
           var item = items[0], part = spec.series[item.datasetIndex];
           if (spec.kind === "scatter") return part.labels ? isolate(cut(part.labels[item.dataIndex], 60)) : "";

@@ -49,7 +49,7 @@ after(async () => {
 async function tab(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   page.asked = [];
   page.complaints = [];
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.complaints.push(m.text()));
