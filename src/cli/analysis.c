@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 struct probing {
-    struct al_py_probe probes[AL_PY_N];
+    struct al_py_probe *probes;
     size_t left;
     bool done;
 };
@@ -25,15 +25,15 @@ static void on_probe(void *ud, const struct al_py_probe *probe)
     one->all->done = --one->all->left == 0;
 }
 
-static void probe_all(struct al_app *app, bool fresh, struct probing *all)
+void al_probe_python(struct al_app *app, bool fresh, struct al_py_probe probes[AL_PY_N])
 {
     struct one each[AL_PY_N];
-    all->left = AL_PY_N;
+    struct probing all = {.probes = probes, .left = AL_PY_N};
     for (int b = 0; b < AL_PY_N; b++) {
-        each[b] = (struct one){all, (enum al_py_backend)b};
+        each[b] = (struct one){&all, (enum al_py_backend)b};
         al_pyrun_probe(al_core_pyrun(app->core), (enum al_py_backend)b, fresh, on_probe, &each[b]);
     }
-    al_loop_run_until(app->loop, &all->done, 0);
+    al_loop_run_until(app->loop, &all.done, 0);
 }
 
 static const char *yes_no(bool yes)
@@ -78,10 +78,10 @@ static void put_probe(struct al_jw *w, enum al_py_backend b, const struct al_py_
     al_jw_end(w);
 }
 
-static void say_missing(struct al_app *app, const struct probing *all, struct al_buf *out)
+static void say_missing(struct al_app *app, const struct al_py_probe *probes, struct al_buf *out)
 {
     for (int b = 0; b < AL_PY_N; b++) {
-        const struct al_py_probe *p = &all->probes[b];
+        const struct al_py_probe *p = &probes[b];
         if (p->state == AL_PY_READY)
             continue;
         al_buf_addf(out, "%-9s ", al_py_backend_name((enum al_py_backend)b));
@@ -95,18 +95,25 @@ static void say_missing(struct al_app *app, const struct probing *all, struct al
     }
 }
 
-/* What a script would get now; every probe is there, so nothing is left to be asked. */
-static void say_choice(struct al_app *app, const struct probing *all, struct al_buf *out, struct al_jw *w)
+int al_choose_python(struct al_app *app, const struct al_py_probe *probes, enum al_py_backend *ret,
+                     struct al_buf *reason, struct al_err *err)
 {
     const struct al_pyrun *p = al_core_pyrun(app->core);
-    enum al_py_backend chosen = AL_PY_MANAGED, need;
+    enum al_py_backend need; /* every probe is there, so nothing is left to be asked */
+    return al_py_choose(al_pyrun_wanted(p), al_pyrun_policy(p), probes, ret, &need, reason, err);
+}
+
+static void say_choice(struct al_app *app, const struct al_py_probe *probes, struct al_buf *out,
+                       struct al_jw *w)
+{
+    enum al_py_backend chosen = AL_PY_MANAGED;
     autobuf struct al_buf reason = AL_BUF_INIT(4096);
     struct al_err err = {0};
-    int r = al_py_choose(al_pyrun_wanted(p), al_pyrun_policy(p), all->probes, &chosen, &need, &reason, &err);
+    int r = al_choose_python(app, probes, &chosen, &reason, &err);
     if (r == 0) {
         al_buf_addf(out, "a script runs in %s%s%s (%s): %.*s\n", al_style_on(app->color, AL_BOLD),
                     al_py_backend_name(chosen), al_style_off(app->color, AL_BOLD),
-                    al_py_isolation_name(all->probes[chosen].isolation), AL_FMT(al_buf_str(&reason)));
+                    al_py_isolation_name(probes[chosen].isolation), AL_FMT(al_buf_str(&reason)));
         al_jw_kstrz(w, "chosen", al_py_backend_name(chosen));
         al_jw_kstr(w, "reason", al_buf_str(&reason));
         return;
@@ -123,16 +130,16 @@ void al_say_python(struct al_app *app, bool fresh, struct al_buf *out, struct al
 {
     static const char *const heads[] = {"BACK END",  "STATE",  "ISOLATION", "NETWORK", "FILES",
                                         "PROCESSES", "MEMORY", "WITH",      NULL};
-    struct probing all = {0};
+    struct al_py_probe probes[AL_PY_N];
     autotable struct al_table t;
-    probe_all(app, fresh, &all);
+    al_probe_python(app, fresh, probes);
     al_table_init(&t, heads);
     al_jw_key(w, "python");
     al_jw_obj(w);
     al_jw_key(w, "backends");
     al_jw_arr(w);
     for (int b = 0; b < AL_PY_N; b++) {
-        const struct al_py_probe *p = &all.probes[b];
+        const struct al_py_probe *p = &probes[b];
         put_probe(w, (enum al_py_backend)b, p);
         al_table_add(&t, al_py_backend_name((enum al_py_backend)b));
         if (p->state == AL_PY_READY) {
@@ -146,8 +153,8 @@ void al_say_python(struct al_app *app, bool fresh, struct al_buf *out, struct al
     al_jw_end(w);
     al_table_print(app, &t, out);
     al_buf_addc(out, '\n');
-    say_missing(app, &all, out);
-    say_choice(app, &all, out, w);
+    say_missing(app, probes, out);
+    say_choice(app, probes, out, w);
     al_jw_end(w);
 }
 

@@ -221,19 +221,29 @@ static void check_data(struct al_doctor *d, bool required)
         d->reply->err.code = AL_ENGINE_UNAVAILABLE;
 }
 
-static int read_require(struct al_app *app, bool *ret_js, bool *ret_data, struct al_err *err)
+static const char *const requirable[] = {"js", "data", "python", "python=isolated"};
+enum {
+    NEED_JS,
+    NEED_DATA,
+    NEED_PYTHON,
+    NEED_ISOLATED,
+    NEED_COUNT
+};
+
+static int read_require(struct al_app *app, bool need[NEED_COUNT], struct al_err *err)
 {
     const char *p = app->args.value[AL_FLAG_REQUIRE];
     while (p && *p) {
         struct al_str word = {p, strcspn(p, ",")};
-        bool js = al_str_is(word, "js"), data = al_str_is(word, "data");
-        if (!js && !data) {
+        size_t i = 0;
+        while (i < NEED_COUNT && !al_str_is(word, requirable[i]))
+            i++;
+        if (i == NEED_COUNT) {
             al_fail(err, AL_INVALID_INPUT, "--require does not know \"%.*s\"",
                     (int)(word.n > 40 ? 40 : word.n), word.p);
-            return al_hint(err, "--require js, --require data, --require js,data");
+            return al_hint(err, "js, data, python and python=isolated are known, with commas between them");
         }
-        *ret_js |= js;
-        *ret_data |= data;
+        need[i] = true;
         p += word.n + (p[word.n] == ',');
     }
     return 0;
@@ -242,8 +252,8 @@ static int read_require(struct al_app *app, bool *ret_js, bool *ret_data, struct
 int al_cmd_doctor(struct al_app *app, struct al_reply *reply)
 {
     struct al_doctor d = {.app = app, .reply = reply};
-    bool js = false, data = false;
-    if (read_require(app, &js, &data, &reply->err) < 0)
+    bool need[NEED_COUNT] = {false};
+    if (read_require(app, need, &reply->err) < 0)
         return -1;
     al_jw_init(&d.w, &reply->structured);
     al_jw_obj(&d.w);
@@ -257,8 +267,9 @@ int al_cmd_doctor(struct al_app *app, struct al_reply *reply)
     check_servers(&d);
     check_workspace(&d);
     al_doctor_programs(&d);
-    check_engine(&d, js);
-    check_data(&d, data);
+    check_engine(&d, need[NEED_JS]);
+    check_data(&d, need[NEED_DATA]);
+    al_doctor_python(&d, need[NEED_PYTHON], need[NEED_ISOLATED]);
     al_jw_end(&d.w);
     al_jw_kint(&d.w, "ok", d.n[AL_MARK_OK]);
     al_jw_kint(&d.w, "warn", d.n[AL_MARK_WARN]);

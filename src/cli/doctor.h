@@ -23,4 +23,7 @@ void al_doctor_say(struct al_doctor *d, enum al_mark mark, const char *check, co
 /* Helper programs: where they were found, and which were passed over, and why. */
 void al_doctor_programs(struct al_doctor *d);
 
+/* Where Python scripts would run; required: fails unless they can, isolated: unless something isolates them. */
+void al_doctor_python(struct al_doctor *d, bool required, bool isolated);
+
 #endif

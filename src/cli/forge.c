@@ -1,4 +1,4 @@
-#include "cli/app.h"
+#include "cli/analysis.h"
 #include "cli/commands.h"
 #include "cli/mcp_common.h"
 #include "cli/table.h"
@@ -56,7 +56,10 @@ static void limits_part(struct al_app *app, struct al_reply *reply, struct al_jw
         AL_OPT_FORGE_JAVASCRIPT_MAX_TOOL_CALLS,   AL_OPT_FORGE_JAVASCRIPT_MAX_CONCURRENCY,
         AL_OPT_FORGE_JAVASCRIPT_MAX_OUTPUT_CHARS, AL_OPT_FORGE_STATE_MAX_TOTAL_BYTES,
         AL_OPT_ANALYSIS_DATA_MAX_UPLOAD_BYTES,    AL_OPT_ANALYSIS_DATA_MAX_ROWS,
-        AL_OPT_ANALYSIS_DATA_QUERY_TIMEOUT_MS,
+        AL_OPT_ANALYSIS_DATA_QUERY_TIMEOUT_MS,    AL_OPT_ANALYSIS_LIMITS_TIMEOUT_MS,
+        AL_OPT_ANALYSIS_LIMITS_MEMORY_MB,         AL_OPT_ANALYSIS_LIMITS_PROCESSES,
+        AL_OPT_ANALYSIS_LIMITS_MAX_FILES,         AL_OPT_ANALYSIS_LIMITS_MAX_FILE_BYTES,
+        AL_OPT_ANALYSIS_LIMITS_MAX_OUTPUT_BYTES,
     };
     static const char *const heads[] = {"LIMIT", "VALUE", "FROM", NULL};
     autotable struct al_table t;
@@ -192,6 +195,11 @@ int al_cmd_forge_status(struct al_app *app, struct al_reply *reply)
     limits_part(app, reply, &w);
     scratch_part(app, reply, &w);
     data_part(app, reply, &w);
+    if (al_config_bool(app->config, AL_OPT_ANALYSIS_ENABLED)) {
+        al_buf_adds(&reply->text, "\npython scripts\n");
+        al_say_python(app, al_args_has(&app->args, AL_FLAG_PROBE), &reply->text, &w);
+        al_buf_addc(&reply->text, '\n');
+    }
     al_buf_addf(&reply->text, "%-10s %s\n", "guides", guides ? "on (forge_guide)" : "off");
     al_jw_kbool(&w, "guides", guides);
     al_buf_addf(&reply->text, "%-10s ", "mcp");
