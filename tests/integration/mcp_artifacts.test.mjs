@@ -2,7 +2,7 @@
 // before a script runs.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js";
@@ -145,6 +145,12 @@ describe("resources", { skip: noPython }, () => {
     const { contents } = (await client.request("resources/read", { uri: link.uri })).result;
     assert.equal(contents[0].text, "# L");
     await client.done();
+    const newest = runJson(home, ["tool", "call", "artifact_list", '{"limit":1}']).json.structured.artifacts[0];
+    const root = join(home.env.ALISIO_STATE_HOME, "artifacts");
+    const workspace = readdirSync(root).find((f) => f.startsWith("workspace-"));
+    const folders = readdirSync(join(root, workspace)).flatMap((s) => readdirSync(join(root, workspace, s)).map((f) => join(root, workspace, s, f)));
+    const { provenance } = JSON.parse(readFileSync(join(folders.find((f) => f.endsWith(newest.id)), "manifest.json"), "utf8"));
+    assert.deepEqual(provenance.client, info);
     const older = await open([], [], {}, "2024-11-05");
     const plain = (await older.call("artifact_create", { fileName: "o.md", text: "o" })).result;
     assert.deepEqual(plain.content.map((c) => c.type), ["text"]);
