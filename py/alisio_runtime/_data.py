@@ -79,6 +79,21 @@ def amount(value: object) -> float | None:
     return found if math.isfinite(found) else None
 
 
+def drawable(value: object) -> float | None:
+    """An amount of a size that can be drawn: what is beyond 1e200 is none, and what is below 1e-200 is zero."""
+    found = amount(value)
+    if found is None or abs(found) > 1e200:
+        return None
+    return 0.0 if abs(found) < 1e-200 else found
+
+
+def text(where: str, name: str, value: object) -> str | None:
+    """A title, unit or note; TypeError for what is no text."""
+    if value is None or isinstance(value, str):
+        return value or None
+    raise TypeError(f"{where}: {name} is text, not {type(value).__name__}")
+
+
 def whole(value: float | None) -> float | int | None:
     """1200.0 as 1200, so that JSON and text are short."""
     if value is not None and value.is_integer() and abs(value) < 1e15:
@@ -87,7 +102,7 @@ def whole(value: float | None) -> float | int | None:
 
 
 def _numbers(values: list[object], where: str, name: str) -> list[float | None]:
-    found = [amount(value) for value in values]
+    found = [drawable(value) for value in values]
     odd = [value for value, number in zip(values, found) if number is None and not _is_missing(value)]
     if odd:
         tell(where, f"{len(odd)} of {len(values)} values{name} are no numbers and left out: {_shown(odd)}")
@@ -159,7 +174,7 @@ def slices(labels: object, values: object, where: str, example: str) -> tuple[li
     given = listed(values, where, "values", example)
     if len(names) != len(given):
         raise ValueError(f"{where}: {len(names)} labels and {len(given)} values; each slice needs both: {example}")
-    numbers = [amount(value) for value in given]
+    numbers = [drawable(value) for value in given]
     if given and all(n is None for n in numbers) and all(amount(name) is not None for name in names):
         raise ValueError(f"{where}: values are texts and labels are numbers; labels come first: {example}")
     kept = [(name, number) for name, number in zip(names, numbers) if number is not None and number > 0]
@@ -212,7 +227,7 @@ def points(xs: object, ys: object, labels: object, where: str, example: str) -> 
         called = [label(one) for one in listed(labels, where, "labels", example)] if labels is not None else []
         if called and len(called) != len(given_x):
             raise ValueError(f"{where}: {len(called)} labels and {len(given_x)} points; each point needs one, or none has any")
-        pairs = [(amount(x), amount(y)) for x, y in zip(given_x, given_y)]
+        pairs = [(drawable(x), drawable(y)) for x, y in zip(given_x, given_y)]
         keep = [i for i, (x, y) in enumerate(pairs) if x is not None and y is not None]
         if len(keep) < len(pairs):
             tell(where, f"{len(pairs) - len(keep)} of {len(pairs)} points lack a number and are left out")

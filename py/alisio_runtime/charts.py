@@ -220,7 +220,7 @@ def scatter(
     """
     where = "charts.scatter"
     common = _common(where, title, locale, unit, height, note)
-    named = {"x_title": _text(where, "x_title", x_title), "y_title": _text(where, "y_title", y_title)}
+    named = {"x_title": _data.text(where, "x_title", x_title), "y_title": _data.text(where, "y_title", y_title)}
     parts = _data.points(xs, ys, labels, where, 'charts.scatter([1.2, 3.4], [20, 35], x_title="Weight", y_title="Price")')
     options = _format.resolve(fmt, [y for part in parts for _, y in part.points], where)
     x_options = _format.resolve(x_fmt, [x for part in parts for x, _ in part.points], where)
@@ -291,7 +291,7 @@ def _round(
     full = list(zip(names, amounts))
     names, amounts, other = _data.fold(names, amounts, max_slices, word["other"], where)
     options = _format.resolve(fmt, amounts, where)
-    middle = _text(where, "center", center)
+    middle = _data.text(where, "center", center)
     if not amounts:
         return _nothing(common)
     spec: dict[str, object] = {
@@ -336,7 +336,7 @@ def _axes(
 ) -> str:
     where = f"charts.{kind}"
     common = _common(where, title, locale, unit, height, note)
-    x_title, y_title = _text(where, "x_title", x_title), _text(where, "y_title", y_title)
+    x_title, y_title = _data.text(where, "x_title", x_title), _data.text(where, "y_title", y_title)
     names, parts = _data.series(labels, values, where, f'{where}(["Jan", "Feb"], [3, 5])')
     options = _format.resolve(fmt, [value for part in parts for value in part.values], where)
     if _data.is_empty(parts):
@@ -383,18 +383,12 @@ def _common(
         raise ValueError(f"{where}: height is in pixels, from 120 to 2000, not {height!r}")
     kind = where.removeprefix("charts.")
     return {
-        "title": _text(where, "title", title),
+        "title": _data.text(where, "title", title),
         "locale": _format.tag(locale, where),
-        "unit": _text(where, "unit", unit),
-        "note": _text(where, "note", note),
+        "unit": _data.text(where, "unit", unit),
+        "note": _data.text(where, "note", note),
         "height": int(height) if height is not None else 340 if kind in ("pie", "donut") else 320,
     }
-
-
-def _text(where: str, name: str, value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return value or None
-    raise TypeError(f"{where}: {name} is text, not {type(value).__name__}")
 
 
 def _locale(common: dict[str, object]) -> str | None:

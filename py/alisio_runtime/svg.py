@@ -85,19 +85,19 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
     >>> nice_ticks(3, 3)
     [0.0, 1.0, 2.0, 3.0]
     """
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise ValueError(f"svg.nice_ticks: low and high are numbers, not {low!r} and {high!r}")
+    if not (abs(low) <= 1e300 and abs(high) <= 1e300):
+        raise ValueError(f"svg.nice_ticks: low and high are numbers up to 1e300, not {low!r} and {high!r}")
     low, high = min(low, high), max(low, high)
-    if low == high:
+    if high - low < 1e-300 or high - low < 1e-12 * max(abs(low), abs(high)):
         low, high = min(low, 0.0), max(high, 0.0)
-        if low == high:
-            high = 1.0
+        if high - low < 1e-300:
+            low, high = 0.0, 1.0
     rough = (high - low) / max(1, count - 1)
     size = 10.0 ** math.floor(math.log10(rough)) if rough > 0 else 1.0
     step = next((m * size for m in (1, 2, 2.5, 5) if m * size >= rough * (1 - 1e-9)), 10 * size)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    digits = max(0, min(15, 2 - math.floor(math.log10(step))))
-    return [round(i * step, digits) + 0.0 for i in range(first, last + 1)]
+    digits = 2 - math.floor(math.log10(step))
+    return [(round(i * step, digits) if digits < 300 else i * step) + 0.0 for i in range(first, last + 1)]
 
 
 @guide("svg.pie_slices([62, 38])")
@@ -303,7 +303,8 @@ def _round(
 ) -> str:
     where = f"svg.{kind}"
     _size(where, width, height)
-    locale = _format.tag(locale, where)
+    locale, unit, title = _format.tag(locale, where), _data.text(where, "unit", unit), _data.text(where, "title", title)
+    center_text = _data.text(where, "center_text", center_text)
     names, amounts = _data.slices(labels, values, where, f'{where}(["Yes", "No"], [62, 38])')
     names, amounts, other = _data.fold(names, amounts, max_slices, words(locale)["other"], where)
     options = _format.resolve(fmt, amounts, where)
@@ -459,7 +460,8 @@ def _axes(
     y_title: str | None,
 ) -> str:
     where = f"svg.{kind}"
-    locale = _format.tag(locale, where)
+    locale, unit, title = _format.tag(locale, where), _data.text(where, "unit", unit), _data.text(where, "title", title)
+    x_title, y_title = _data.text(where, "x_title", x_title), _data.text(where, "y_title", y_title)
     names, parts = _data.series(labels, values, where, f'{where}(["Jan", "Feb"], [3, 5])')
     each = 24 if stacked or len(parts) == 1 else max(24, 14 * len(parts) + 8)
     high = height if height is not None else 280.0 if kind != "hbar" else float(max(160, min(900, 72 + each * len(names))))
@@ -733,7 +735,8 @@ def scatter(
     """
     where = "svg.scatter"
     _size(where, width, height)
-    locale = _format.tag(locale, where)
+    locale, unit, title = _format.tag(locale, where), _data.text(where, "unit", unit), _data.text(where, "title", title)
+    x_title, y_title = _data.text(where, "x_title", x_title), _data.text(where, "y_title", y_title)
     parts = _data.points(xs, ys, labels, where, "svg.scatter([1.2, 3.4], [20, 35])")
     flat = [point for part in parts for point in part.points]
     options = _format.resolve(fmt, [y for _, y in flat], where)

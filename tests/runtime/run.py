@@ -12,9 +12,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 def interpreters():
     """Real paths of other interpreters, one for each version."""
-    found = [shutil.which(f"python3.{minor}") for minor in range(10, 15)]
+    found = []
     for pattern in ("~/.pyenv/versions/3.1[0-4]*/bin/python3", "~/.local/share/uv/python/*/bin/python3"):
         found += sorted(glob.glob(os.path.expanduser(pattern)))
+    # Last: a name in PATH may be a slow script that stands for one of those.
+    found += [shutil.which(f"python3.{minor}") for minor in range(10, 15) if not any(f"/3.{minor}." in path for path in found)]
     versions = {sys.version_info[:2]: sys.executable}
     for path in found:
         if not path:
@@ -34,7 +36,7 @@ def here():
     sys.path.insert(0, HERE)
     sys.dont_write_bytecode = True
     suite = unittest.TestSuite()
-    for name in ("test_package", "test_charts", "test_svg", "test_files"):
+    for name in ("test_package", "test_charts", "test_svg", "test_files", "test_random"):
         suite.addTests(unittest.defaultTestLoader.loadTestsFromName(name))
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(suite)
     print(f"Python {sys.version.split()[0]}: {result.testsRun} tests, {len(result.skipped)} skipped")

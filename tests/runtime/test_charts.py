@@ -129,6 +129,11 @@ class Specs(Case):
             found = spec(charts.line(["a", "b", "c"], {"short": [1, 2], "long": [1, 2, 3, 4]}))
         self.assertEqual([[1, 2, None], [1, 2, 3]], [s["values"] for s in found["series"]])
 
+    def test_numbers_beyond_what_can_be_drawn_are_none(self):
+        with self.says("2 of 4 values"):
+            found = spec(charts.bar(list("abcd"), [1e308, -1e250, 5e-324, 2]))
+        self.assertEqual([None, None, 0, 2], found["series"][0]["values"])
+
     def test_nothing_to_draw_says_so(self):
         for text in (charts.bar([], []), charts.line(["a"], [None]), charts.pie([], []), charts.scatter([], []), charts.bar(["a"], {})):
             self.assertIn("No data", text)
