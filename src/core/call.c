@@ -20,7 +20,7 @@
 #define SCRIPT_NODES_MAX (8u << 20)
 #define TEXT_MAX (16u << 20)
 #define RELAYED_MAX (16u << 20)
-#define MAX_CLIENT 1024 /* of what a client says of itself */
+#define MAX_CLIENT 1024         /* of what a client says of itself */
 #define METHOD_NOT_FOUND -32601 /* JSON-RPC 2.0, section 5.1 */
 /* What is checked to be one JSON value in builds that check. */
 #define CHECKED_JSON_MAX (1u << 20)
@@ -404,8 +404,8 @@ static struct al_str copy_client(struct al_call_core *c, struct al_str client)
     return copy ? (struct al_str){copy, client.n} : (struct al_str){"", 0};
 }
 
-/* Everything that can refuse a call, in the order in which a caller can do something about it. As al_call_settle takes
- * it. */
+/* Everything that can refuse a call, in the order in which a caller can do something about it. As
+ * al_call_settle takes it. */
 static int admit(struct al_call_core *c, const struct al_call_spec *spec)
 {
     struct al_call *call = &c->call;
