@@ -106,6 +106,10 @@ int al_build_one(const struct al_publish_spec *spec, const struct al_output_scan
                  int dir_fd, const char *rel_dir, struct al_publication *p, struct al_artifact *row,
                  struct al_err *err) AL_MUST_CHECK;
 
+/* --- sync.c --- */
+/* The folders of those names in dir_fd, all n_files that are in them, and dir_fd itself, to the disk. 0 or -errno. */
+int al_build_sync(int dir_fd, const char *const *names, size_t n, int64_t n_files);
+
 /* --- journal.c: what is being built, so that the next start finds what a killed process left --- */
 struct al_publish_own {
     int dir_fd;  /* of the session's artifacts */

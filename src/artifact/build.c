@@ -339,31 +339,6 @@ static int make_manifest(struct build *b, struct al_buf *out, struct al_err *err
     return al_buf_failed(out) ? too_long(b, err) : 0;
 }
 
-/* --- on the disk --- */
-
-/* After all was written: the first sync carries most of the others. Folders, too, each once. */
-static int sync_all(struct build *b, struct al_err *err)
-{
-    struct al_str last = {NULL, 0};
-    for (size_t i = 0; i < b->n; i++) {
-        autofd int fd = -1, dir = -1;
-        const char *name, *path = b->list[i].path, *slash = strrchr(path, '/');
-        if (open_file(b, path, &fd, err) < 0)
-            return -1;
-        if (fsync(fd) < 0)
-            return cannot(err, errno);
-        struct al_str parent = {path, slash ? (size_t)(slash - path) : 0};
-        if (parent.n == 0 || al_str_eq(parent, last))
-            continue;
-        last = parent;
-        if (al_path_open_parent(b->files_fd, path, false, "the artifact", &dir, &name, err) < 0)
-            return -1;
-        if (fsync(dir) < 0)
-            return cannot(err, errno);
-    }
-    return fsync(b->files_fd) < 0 ? cannot(err, errno) : 0;
-}
-
 static int write_manifest(struct build *b, int tmp_fd, struct al_err *err)
 {
     autobuf struct al_buf json = AL_BUF_INIT(MANIFEST_MAX);
@@ -378,9 +353,7 @@ static int write_manifest(struct build *b, int tmp_fd, struct al_err *err)
         return cannot(err, errno);
     al_buf_addc(&json, '\n');
     int r = al_fd_write_all(fd, al_buf_str(&json));
-    if (r < 0)
-        return cannot(err, -r);
-    return fsync(fd) < 0 || fsync(tmp_fd) < 0 ? cannot(err, errno) : 0;
+    return r < 0 ? cannot(err, -r) : 0;
 }
 
 /* --- one artifact --- */
@@ -478,7 +451,7 @@ int al_build_one(const struct al_publish_spec *spec, const struct al_output_scan
     int r = fill(&b, spec->staging_fd, err);
     if (r == 0) {
         al_publish_step("copied its files");
-        r = describe(&b, rel_dir, err) < 0 || sync_all(&b, err) < 0 ? -1 : write_manifest(&b, tmp_fd, err);
+        r = describe(&b, rel_dir, err) < 0 ? -1 : write_manifest(&b, tmp_fd, err);
     }
     free(b.list);
     if (r == 0)

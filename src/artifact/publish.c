@@ -64,6 +64,26 @@ static int open_session(const struct al_publish_spec *spec, const char *rel_dir,
     return 0;
 }
 
+static int sync_all(struct al_publication *p, struct al_err *err)
+{
+    char tmp[AL_ID_MAX + 8];
+    int64_t n_files = 0;
+    const char **names = al_arena_alloc(&p->arena, p->n * sizeof *names);
+    for (size_t i = 0; names && i < p->n; i++) {
+        tmp_name(&p->list[i], tmp);
+        n_files += p->list[i].n_files;
+        names[i] = al_arena_dup(&p->arena, al_str_of(tmp));
+        if (!names[i])
+            names = NULL;
+    }
+    if (!names)
+        return al_fail(err, AL_PUBLISH_REJECTED, "nothing is published: there are too many artifacts");
+    int r = al_build_sync(p->own->dir_fd, names, p->n, n_files);
+    return r < 0 ? al_fail_errno(err, r == -ENOSPC || r == -EDQUOT ? AL_QUOTA_EXCEEDED : AL_INTERNAL, -r,
+                                 "the output cannot be stored")
+                 : 0;
+}
+
 static int build_all(const struct al_publish_spec *spec, const struct al_output_scan *scan,
                      const struct al_candidate *list, const char *rel_dir, struct al_publication *p,
                      struct al_err *err)
@@ -78,8 +98,8 @@ static int build_all(const struct al_publish_spec *spec, const struct al_output_
     }
     if (al_output_scan_check_folders(spec->staging_fd, scan, err) < 0)
         return -1;
-    if (fsync(p->own->dir_fd) < 0)
-        return al_fail_errno(err, AL_INTERNAL, errno, "the output cannot be stored");
+    if (sync_all(p, err) < 0)
+        return -1;
     al_publish_step("built all");
     return 0;
 }
