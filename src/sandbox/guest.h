@@ -27,6 +27,21 @@ enum al_guest_layer {
     AL_GUEST_EXEC,
 };
 
+/*
+ * What stays open with landlock, filter and no_sockets, but without namespaces (tests/sandbox/guest_walls.c
+ * holds us to it):
+ * - of all files: that they are there, stat, access, extended attributes and link targets are read; locks on
+ * those that may be read;
+ * - of other processes, without a pid namespace: their numbers, sessions, priorities, and whatever of /proc
+ * the paths let in (never environ, mem, fd: Landlock refuses these); signals where al_landlock_gaps() says
+ * so;
+ * - the name of this machine, its load, its clock.
+ * And what does not work there: sockets of every kind but connected pairs (so no multiprocessing.Manager and
+ * no forkserver), inotify, and any change of modes, owners, times and attributes, also of the guest's own
+ * files (a new file has the mode that it was made with). NPROC counts all processes of the user, and none of
+ * root's.
+ */
+
 enum al_guest_want {
     AL_GUEST_NO,
     AL_GUEST_TRY,
