@@ -29,8 +29,8 @@
 
 struct al_cgroup {
     bool v2, limits_memory;
-    int open_flags; /* of files in it */
-    int lock_fd;    /* the first folder, locked as long as we live: no sweep takes it away */
+    int open_flags;     /* of files in it */
+    int locks[AL_CG_N]; /* the folders, locked as long as we live: no sweep takes them away */
     char *dirs[AL_CG_N], *procs[AL_CG_N + 1];
 };
 
@@ -96,8 +96,8 @@ static void remove_folders(const struct al_cgroup *g)
 
 static void free_memory(struct al_cgroup *g)
 {
-    al_close(&g->lock_fd);
     for (int i = 0; i < AL_CG_N; i++) {
+        al_close(&g->locks[i]);
         free(g->dirs[i]);
         free(g->procs[i]);
     }
@@ -136,11 +136,17 @@ static int make_folders(struct al_cgroup *g, const struct al_cgroup_places *plac
     return 0;
 }
 
-/* Between mkdir and this, a sweep may be taking it away: then this fails, or what is written next. */
-static int lock_folder(struct al_cgroup *g)
+/* Between mkdir and this, a sweep may be taking one away: then this fails, or what is written next. */
+static int lock_folders(struct al_cgroup *g)
 {
-    g->lock_fd = open(g->dirs[AL_CG_MEMORY], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return g->lock_fd < 0 || flock(g->lock_fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+    for (int i = 0; i < AL_CG_N; i++) {
+        if (!g->dirs[i] || (i > 0 && g->v2)) /* one folder for all */
+            continue;
+        g->locks[i] = open(g->dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (g->locks[i] < 0 || flock(g->locks[i], LOCK_EX | LOCK_NB) < 0)
+            return -errno;
+    }
+    return 0;
 }
 
 /* Swap counts where the kernel counts it; where it does not, as little as possible goes there. */
@@ -185,12 +191,13 @@ static int make_once(const char *root, const struct al_cgroup_places *places, co
 {
     struct al_cgroup *g = al_xcalloc(1, sizeof(*g));
     g->v2 = places->v2;
-    g->lock_fd = -1;
+    for (int i = 0; i < AL_CG_N; i++)
+        g->locks[i] = -1;
     /* In a tree that a test has made, the kernel makes no files. */
     g->open_flags = O_WRONLY | O_CLOEXEC | (*root ? O_CREAT : 0);
     int r = make_folders(g, places, name);
     if (r == 0)
-        r = lock_folder(g);
+        r = lock_folders(g);
     if (r == 0)
         r = set_limits(g, limits);
     if (r == 0) {
@@ -327,25 +334,40 @@ void al_cgroup_free(struct al_cgroup *g)
 
 /* --- what dead hosts left --- */
 
-/* A host that lives holds the lock of the group's folder for memory; one with processes cannot be removed at
- * all. */
-static bool is_left(const char *memory_dir, const char *name)
+/* A host that lives holds the lock of its groups' folders; one with processes cannot be removed at all. */
+static void sweep_folder(int at, const char *dir)
 {
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof(path), "%s/%s", memory_dir, name) >= (int)sizeof(path))
-        return false;
-    autofd int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? errno == ENOENT : flock(fd, LOCK_EX | LOCK_NB) == 0;
+    int fd = openat(at, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d) {
+        al_close(&fd);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(d));) {
+        if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0)
+            continue;
+        autofd int group = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (group >= 0 && flock(group, LOCK_EX | LOCK_NB) == 0)
+            (void)unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+    }
+    closedir(d);
 }
 
-static void sweep_folder(const char *dir, const char *memory_dir)
+/* The groups beside ours, too: a host that died may have been started in one of them (a terminal has its
+ * own). */
+static void sweep_neighbours(const char *dir)
 {
-    DIR *d = opendir(dir);
+    char parent[PATH_MAX];
+    int n = snprintf(parent, sizeof(parent), "%.*s/cgroup.procs", (int)(strrchr(dir, '/') - dir), dir);
+    if (n >= (int)sizeof(parent) || access(parent, F_OK) < 0)
+        return; /* not a group any more */
+    *strrchr(parent, '/') = 0;
+    DIR *d = opendir(parent);
     if (!d)
         return;
     for (struct dirent *e; (e = readdir(d));) {
-        if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) == 0 && is_left(memory_dir, e->d_name))
-            (void)unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+        if (e->d_name[0] != '.' && e->d_type == DT_DIR)
+            sweep_folder(dirfd(d), e->d_name);
     }
     closedir(d);
 }
@@ -355,10 +377,11 @@ void al_cgroup_sweep_at(const char *root)
     struct al_cgroup_places places;
     if (al_cgroup_find(root, &places, NULL) != 0)
         return;
-    /* That of memory last: the lock is there. */
-    for (int i = AL_CG_N - 1; i >= 0; i--) {
-        if (places.dirs[i])
-            sweep_folder(places.dirs[i], places.dirs[AL_CG_MEMORY]);
+    for (int i = 0; i < AL_CG_N; i++) {
+        if (!places.dirs[i] || (i > 0 && places.v2))
+            continue;
+        sweep_folder(AT_FDCWD, places.dirs[i]);
+        sweep_neighbours(places.dirs[i]);
     }
     al_cgroup_places_fini(&places);
 }

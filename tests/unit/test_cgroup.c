@@ -239,6 +239,29 @@ static void a_sweep_takes_what_dead_hosts_left_and_nothing_else(void **state)
     tmp_remove(&t);
 }
 
+static void a_sweep_knows_a_host_in_a_neighbouring_group(void **state)
+{
+    (void)state;
+    const struct al_cgroup_limits limits = {0};
+    struct tmp t;
+    struct al_cgroup *g;
+    struct al_err err;
+    make_tree(&t, "8:pids:/\n4:memory:/shell/1\n", V1_MOUNTS);
+    make_folder(&t, "sys/fs/cgroup/pids");
+    make_folder(&t, "sys/fs/cgroup/memory/shell/1");
+    make_folder(&t, "sys/fs/cgroup/memory/shell/2");
+    make_folder(&t, "sys/fs/cgroup/memory/shell/3/alisio-left");
+    put_file(t.fd, "sys/fs/cgroup/memory/shell/cgroup.procs", "");
+    assert_int_equal(al_cgroup_make(t.path, "mine", &limits, &g, &err), 0);
+    put_file(t.fd, "proc/self/cgroup", "8:pids:/\n4:memory:/shell/2\n"); /* another host is somewhere else */
+    al_cgroup_sweep_at(t.path);
+    assert_int_equal(faccessat(t.fd, "sys/fs/cgroup/pids/alisio-mine", F_OK, 0), 0);
+    assert_int_equal(faccessat(t.fd, "sys/fs/cgroup/memory/shell/1/alisio-mine", F_OK, 0), 0);
+    assert_int_equal(faccessat(t.fd, "sys/fs/cgroup/memory/shell/3/alisio-left", F_OK, 0), -1);
+    al_cgroup_free(g);
+    tmp_remove(&t);
+}
+
 /* --- this machine's own --- */
 
 #define MIB (1u << 20)
@@ -369,6 +392,7 @@ int main(void)
         cmocka_unit_test(version_2_gets_its_limits_in_its_own_words),
         cmocka_unit_test(a_name_that_could_lead_elsewhere_is_refused),
         cmocka_unit_test(a_sweep_takes_what_dead_hosts_left_and_nothing_else),
+        cmocka_unit_test(a_sweep_knows_a_host_in_a_neighbouring_group),
         cmocka_unit_test(who_takes_more_memory_is_killed_and_it_is_said),
         cmocka_unit_test(processes_are_counted_and_killed_at_the_end),
         cmocka_unit_test(a_sweep_leaves_a_living_host_its_empty_group),
