@@ -4,3 +4,4 @@ al_test(test_py_oci
 # Made once: the image, and a storage of its own for the engine.
 target_compile_definitions(test_py_oci PRIVATE
   AL_OCI_IMAGE_TOOL="${CMAKE_SOURCE_DIR}/tools/oci-image" AL_OCI_IMAGE_DIR="${CMAKE_BINARY_DIR}/oci")
+set_tests_properties(test_py_oci PROPERTIES RESOURCE_LOCK oci_storage)
