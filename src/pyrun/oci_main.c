@@ -239,7 +239,7 @@ int al_oci_main(int argc, char **argv)
                        .look_out = -1,
                        .seen = AL_BUF_INIT(4096)};
     prctl(PR_SET_NAME, "alisio-oci", 0, 0, 0);
-    if (!parse(argc, argv, &k))
-        return STRANGE;
-    return keep(&k);
+    int status = parse(argc, argv, &k) ? keep(&k) : STRANGE;
+    al_buf_free(&k.seen);
+    return status;
 }
