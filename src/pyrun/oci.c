@@ -305,6 +305,9 @@ static int build(const struct al_py_start *s, const struct al_oci_engine *e, con
     ret->envp = copy_env(e->env, a);
     if (run.failed || stop.failed || !ret->envp)
         return al_fail(err, AL_INTERNAL, NO_MEMORY);
+    /* Podman's monitor leaves a file where it stands when memory runs out: not in the user's folder. */
+    if (s->report_fd >= 0)
+        ret->cwd_fd = openat(s->spec->job->fd, "logs", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return 0;
 }
 
