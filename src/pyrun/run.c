@@ -36,8 +36,8 @@ static void client_is_late(void *ud)
 
 static bool start_stopper(struct al_py_run *r);
 
-/* Its client removes the container that was killed, which nobody is to interrupt, and ends. One that cannot be killed is
- * about to begin, or about to go. */
+/* Its client removes the container that was killed, which nobody is to interrupt, and ends. One that cannot
+ * be killed is about to begin, or about to go. */
 static void stopper_done(void *ud, const struct al_child_end *end)
 {
     struct al_py_run *r = ud;
@@ -72,6 +72,7 @@ static bool decide(struct al_py_run *r, enum al_py_cause cause)
         return false;
     r->decided = true;
     r->cause = cause;
+    atomic_store(&r->look.stop, true); /* nothing that it could find counts any more */
     return true;
 }
 
@@ -114,6 +115,8 @@ static void looked(void *ud)
         r->err = r->look.err;
         stop(r);
     }
+    if (r->decided)
+        return;
     uint64_t wait = r->look.took_ms * LOOK_SHARE;
     r->tick = al_timer_start(r->loop, wait > LOOK_MS ? wait : LOOK_MS, look, r);
 }

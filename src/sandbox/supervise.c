@@ -30,6 +30,8 @@
 #define FREEZE_PASSES 200
 /* Processes that changed their user cannot be killed by us; they are waited for that long. */
 #define REFUSED_MS 2000
+/* After this a namespace that was killed is taken apart like anything else. */
+#define NAMESPACE_MS 1000
 /* A program may have stopped our other half: it is waked so often, and in the end not waited for. */
 #define WAKE_MS 100
 #define STUCK_MS 5000
@@ -58,8 +60,9 @@ struct supervisor {
     pid_t outer; /* 0: that is us */
     pid_t pid;   /* of the program; in the outer half, of the inner one */
     bool ended, stopping, killing;
-    uint64_t kill_at_ms;    /* while stopping */
-    uint64_t refused_at_ms; /* since when nothing but refusals; 0: not now */
+    uint64_t kill_at_ms;       /* while stopping */
+    uint64_t refused_at_ms;    /* since when nothing but refusals; 0: not now */
+    uint64_t patient_until_ms; /* its namespace was killed, and is going; 0: not tried */
     int pass_ms, passes;
 };
 
@@ -335,8 +338,19 @@ static void freeze(void)
     }
 }
 
+/* The kernel ends a namespace faster than we could name what is in it, and looking on would only hold it up.
+ */
+static bool kill_namespace(struct supervisor *s)
+{
+    if (s->patient_until_ms == 0)
+        s->patient_until_ms = al_tree_kill_namespace() ? al_mono_ms() + NAMESPACE_MS : 1;
+    return al_mono_ms() < s->patient_until_ms;
+}
+
 static void kill_all(struct supervisor *s)
 {
+    if (kill_namespace(s))
+        return;
     if (s->passes++ >= PLAIN_PASSES)
         freeze();
     signal_all(s, SIGKILL);

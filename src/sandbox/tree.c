@@ -17,6 +17,8 @@
 /* In one pass. A bigger tree takes more passes: what is killed makes room. */
 #define MAX_PIDS 262144
 #define MAX_LIST (4u << 20)
+/* From us to the first process of a namespace: what makes it, and what joined a control group before. */
+#define MAX_CHAIN 4
 
 struct node {
     pid_t pid, parent;
@@ -144,4 +146,40 @@ int al_tree_signal(int signum, struct al_tree_count *ret)
         signal_node(&n, signum, &nodes, ret);
     }
     return 0;
+}
+
+/* "NSpid:  4711  1": its number here, and in each namespace further inside. */
+static bool is_first(pid_t pid)
+{
+    char path[64];
+    autobuf struct al_buf b = AL_BUF_INIT(16384);
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    if (read_file(path, &b) < 0)
+        return false;
+    const char *line = strstr(b.p, "\nNSpid:");
+    size_t n = line ? strcspn(++line, "\n") : 0;
+    const char *here = line ? memchr(line, '\t', n) : NULL, *last = line ? memrchr(line, '\t', n) : NULL;
+    return here && last != here && line + n == last + 2 && last[1] == '1';
+}
+
+bool al_tree_kill_namespace(void)
+{
+    autobuf struct al_buf children = AL_BUF_INIT((MAX_PIDS + 1) * sizeof(struct node));
+    pid_t at = getpid();
+    for (int depth = 0; depth < MAX_CHAIN; depth++) {
+        struct node n;
+        struct facts f = {0};
+        al_buf_clear(&children);
+        if (add_children(&children, at) < 0 || children.n != sizeof(n))
+            return false;
+        memcpy(&n, children.p, sizeof(n));
+        /* As above: the descriptor first. */
+        autofd int pidfd = al_pidfd_open(n.pid);
+        if (pidfd < 0 || !read_facts(n.pid, &f) || f.ppid != at)
+            return false;
+        if (is_first(n.pid))
+            return al_pidfd_kill(pidfd, SIGKILL) == 0;
+        at = n.pid;
+    }
+    return false;
 }

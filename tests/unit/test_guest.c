@@ -1,6 +1,8 @@
 /* The guest: its command line, its reports, its end, and its place under the supervisor. */
 #include "guest_rig.h"
 
+#include "sandbox/tree.h"
+
 /* --- the command line --- */
 
 static void what_is_asked_for_stands_in_the_command_line(void **state)
@@ -242,6 +244,29 @@ static void nothing_survives_in_a_pid_namespace(void **state)
     }
 }
 
+/* By one signal: whatever is in it need not be named. Where there is none, nothing is touched. */
+static void a_namespace_is_killed_by_its_first_process(void **state)
+{
+    (void)state;
+    require_pid_namespaces(ordinary());
+    for (int i = 0; i < 3; i++) {
+        char script[500];
+        snprintf(script, sizeof(script), "%s exec sleep 600", i < 2 ? detaches : "echo;");
+        struct run r = {.guest = {.pid_ns = i < 2 ? AL_GUEST_MUST : AL_GUEST_NO},
+                        .argv = SH(script),
+                        .as = i == 1 ? ordinary() : 0};
+        start(&r);
+        for (int k = 0; k < (i < 2 ? 3 : 1); k++)
+            hear(&r);
+        assert_int_equal(al_tree_kill_namespace(), i < 2);
+        if (i == 2)
+            kill(r.pid, SIGKILL);
+        finish(&r);
+        assert_true(WIFSIGNALED(r.status));
+        assert_int_equal(count_marked(r.mark), 0);
+    }
+}
+
 static void the_first_process_cannot_be_killed_from_within(void **state)
 {
     (void)state;
@@ -435,6 +460,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(impossible_settings_start_nothing),
         cmocka_unit_test(the_end_of_the_program_is_ours),
         cmocka_unit_test(nothing_survives_in_a_pid_namespace),
+        cmocka_unit_test(a_namespace_is_killed_by_its_first_process),
         cmocka_unit_test(the_first_process_cannot_be_killed_from_within),
         cmocka_unit_test(who_waits_holds_no_output),
         cmocka_unit_test(a_supervised_program_gets_the_descriptors_passed),
