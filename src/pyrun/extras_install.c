@@ -268,7 +268,7 @@ static void program_ended(void *ud, const struct al_service_end *end)
     finish(i);
 }
 
-/* Ours, and what pip and uv read: indexes, certificates, proxies are the person's to set. */
+/* Ours, and where packages come from. */
 static char **installer_env(struct al_arena *a)
 {
     char **own = al_env_child();
@@ -282,7 +282,7 @@ static char **installer_env(struct al_arena *a)
         env[at++] = al_arena_dup(a, al_str_of(own[i]));
     for (char **e = environ; *e; e++) {
         struct al_str s = al_str_of(*e);
-        if (al_str_starts(s, "PIP_") || al_str_starts(s, "UV_"))
+        if (al_extras_env_passes(s))
             env[at++] = al_arena_dup(a, s);
     }
     env[at] = NULL;
@@ -476,6 +476,8 @@ struct al_py_install *al_py_extras_install(struct al_pyrun *p, const struct al_p
         return NULL;
     }
     struct al_str lock = spec->lock.n ? spec->lock : al_extras_lock(set);
+    if (al_extras_lock_check(lock, err) < 0)
+        return NULL;
     struct al_py_install *i = al_xcalloc(1, sizeof *i);
     i->p = p;
     i->ops = *ops;

@@ -13,6 +13,11 @@
 
 /* The built-in lock file of a set. */
 struct al_str al_extras_lock(const struct al_py_extras_set *set);
+/* A lock file has packages with their hashes, and no option of pip's: INVALID_INPUT with the line that has more. */
+int al_extras_lock_check(struct al_str lock, struct al_err *err) AL_MUST_CHECK;
+/* Whether an installer gets that entry ("NAME=value") of our environment, beside what every child gets: of PIP_ and UV_
+ * what says where packages come from, and nothing that changes what is installed, where to, or what is checked. */
+bool al_extras_env_passes(struct al_str entry);
 /* What names an environment: 16 hexadecimal digits of the lock file and the interpreter. */
 void al_extras_version(struct al_str lock, const struct al_py_interpreter *python,
                        char out[AL_EXTRAS_VERSION_MAX]);
