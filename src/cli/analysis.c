@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct probing {
     struct al_py_probe *probes;
@@ -50,7 +51,8 @@ static void say_ready(const struct al_app *app, const struct al_py_probe *p, str
     al_table_add(t, yes_no(p->denies_files));
     al_table_add(t, yes_no(p->denies_processes));
     al_table_add(t, al_py_keeper_name(p->memory));
-    al_table_addf(t, "%s%s%s", p->version, p->version[0] && p->python[0] ? ", " : "", p->python);
+    bool named = strncmp(p->version, "Python ", strlen("Python ")) == 0;
+    al_table_addf(t, "%s%s%s", p->version, named || !p->python[0] ? "" : ", Python ", named ? "" : p->python);
     (void)app;
 }
 
@@ -63,6 +65,7 @@ static void put_probe(struct al_jw *w, enum al_py_backend b, const struct al_py_
     al_jw_kstrz(w, "isolation", al_py_isolation_name(p->isolation));
     al_jw_kstrz(w, "version", p->version[0] ? p->version : NULL);
     al_jw_kstrz(w, "python", p->python[0] ? p->python : NULL);
+    al_jw_kstrz(w, "interpreter", p->interpreter[0] ? p->interpreter : NULL);
     if (ready) {
         al_jw_kbool(w, "deniesNetwork", p->denies_network);
         al_jw_kbool(w, "deniesFiles", p->denies_files);
@@ -126,6 +129,19 @@ static void say_choice(struct al_app *app, const struct al_py_probe *probes, str
     al_jw_kstrz(w, "reason", err.msg);
 }
 
+/* Which Python it is: of the back ends that use the person's own, one will do. */
+static void say_interpreter(struct al_app *app, const struct al_py_probe *probes, struct al_buf *out)
+{
+    for (int b = 0; b < AL_PY_N; b++) {
+        if (b == AL_PY_OCI || b == AL_PY_WASM || !probes[b].interpreter[0])
+            continue;
+        al_buf_addf(out, "%-9s ", "python");
+        al_say_foreign(app, out, al_str_of(probes[b].interpreter), false);
+        al_buf_addc(out, '\n');
+        return;
+    }
+}
+
 void al_say_python(struct al_app *app, bool fresh, struct al_buf *out, struct al_jw *w)
 {
     static const char *const heads[] = {"BACK END",  "STATE",  "ISOLATION", "NETWORK", "FILES",
@@ -153,6 +169,7 @@ void al_say_python(struct al_app *app, bool fresh, struct al_buf *out, struct al
     al_jw_end(w);
     al_table_print(app, &t, out);
     al_buf_addc(out, '\n');
+    say_interpreter(app, probes, out);
     say_missing(app, probes, out);
     say_choice(app, probes, out, w);
     al_jw_end(w);

@@ -41,6 +41,10 @@ struct al_app {
     void (*on_signal)(void *ud); /* what to stop; NULL: nothing */
     void *on_signal_ud;
     struct al_ask_state *asking; /* see call.c */
+    /* Takes what a script prints, as it comes (al_call_output); NULL: nobody. */
+    void (*on_output)(void *ud, bool is_error, struct al_str bytes);
+    void *on_output_ud;
+    bool mid_line;               /* what was shown last is no whole line: no progress line goes over it */
     bool progress_shown;         /* a progress line stands on the terminal */
     uint64_t progress_ms, progress_began_ms;
 };

@@ -163,7 +163,7 @@ static void say_provenance(struct al_app *app, const struct al_json *p, struct a
     say_value(app, out, "engine", al_json_get_text(runtime, "backend"));
     say_value(app, out, "isolation", al_json_get_text(runtime, "isolation"));
     say_value(app, out, "reason", al_json_get_text(runtime, "reason"));
-    say_value(app, out, "python", al_json_get_text(runtime, "pythonVersion"));
+    say_value(app, out, "python", al_json_get_text(runtime, "python"));
 }
 
 static int say_shown(struct al_app *app, const struct al_artifact *a, struct al_reply *reply)

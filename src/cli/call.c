@@ -119,7 +119,14 @@ static void on_done(void *ud, struct al_call *call)
 static void on_progress(void *ud, struct al_str json)
 {
     struct waiting *w = ud;
-    al_app_progress(w->app, json);
+    if (!w->app->mid_line)
+        al_app_progress(w->app, json);
+}
+
+static void on_output(void *ud, bool is_error, struct al_str bytes)
+{
+    struct waiting *w = ud;
+    w->app->on_output(w->app->on_output_ud, is_error, bytes);
 }
 
 static void stop(void *ud)
@@ -146,6 +153,7 @@ int al_app_call(struct al_app *app, struct al_str tool, struct al_str args_json,
         .origin = AL_ORIGIN_CLI,
         .ask = al_app_can_ask(app) ? ask_person : NULL,
         .progress = on_progress,
+        .output = app->on_output ? on_output : NULL,
         .done = on_done,
         .ud = &w,
     };

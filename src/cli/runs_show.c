@@ -22,6 +22,11 @@ struct shown {
     char tool_args[4096]; /* of a direct call, as it was kept; "" for scripts */
 };
 
+static bool is_python(const struct shown *s)
+{
+    return strcmp(s->run.kind, "python_run") == 0;
+}
+
 static int print_code(struct shown *s, struct al_err *err)
 {
     if (!s->run.code_sha256) {
@@ -91,7 +96,7 @@ static int print_command(struct shown *s, struct al_err *err)
     if (!s->run.code_sha256) {
         if (tool_command(s, &line, err) < 0)
             return -1;
-    } else if (strcmp(s->run.kind, "python_run") == 0) {
+    } else if (is_python(s)) {
         if (al_py_command(s->app, &s->run, s->record, &line, err) < 0)
             return -1;
     } else {
@@ -144,13 +149,16 @@ static void status_line(struct shown *s)
 static void usage_line(struct shown *s)
 {
     struct al_buf *out = &s->reply->text;
-    al_buf_addf(out, "%-10s %lld calls, ", "used", (long long)s->run.n_calls);
-    al_text_bytes(out, (uint64_t)s->run.tool_bytes);
-    al_buf_adds(out, " of tool results, ");
+    al_buf_addf(out, "%-10s ", "used");
+    if (!is_python(s)) {
+        al_buf_addf(out, "%lld calls, ", (long long)s->run.n_calls);
+        al_text_bytes(out, (uint64_t)s->run.tool_bytes);
+        al_buf_adds(out, " of tool results, ");
+    }
     al_text_duration(out, (uint64_t)s->run.cpu_ms);
     al_buf_adds(out, " of CPU, ");
     al_text_bytes(out, (uint64_t)s->run.heap_peak_bytes);
-    al_buf_adds(out, " of heap\n");
+    al_buf_adds(out, is_python(s) ? " of memory\n" : " of heap\n");
 }
 
 static bool add_call(void *ud, const struct al_call_row *c)
@@ -212,6 +220,11 @@ static bool collect_print(void *ud, int64_t seq, const char *type, struct al_str
 /* From the record, or from the events while there is none (a run that goes on, or was cut off). */
 static int printed_block(struct shown *s, struct al_err *err)
 {
+    if (s->record && is_python(s)) {
+        text_block(s, "printed", al_json_get_text(s->record, "stdout"));
+        text_block(s, "errors", al_json_get_text(s->record, "stderr"));
+        return 0;
+    }
     if (s->record) {
         text_block(s, s->run.code_sha256 ? "printed" : "text", al_json_get_text(s->record, "text"));
         return 0;
@@ -237,6 +250,59 @@ static void value_block(struct shown *s)
     al_buf_addc(&s->reply->text, '\n');
 }
 
+/* --- of a Python script --- */
+
+static void record_line(struct shown *s, const char *name, struct al_str value)
+{
+    if (!value.n)
+        return;
+    al_buf_addf(&s->reply->text, "%-10s ", name);
+    al_say_foreign(s->app, &s->reply->text, al_utf8_head(value, 400), false);
+    al_buf_addc(&s->reply->text, '\n');
+}
+
+static void python_lines(struct shown *s)
+{
+    int64_t code;
+    if (al_json_int(al_json_get(s->record, "exitCode"), INT32_MIN, INT32_MAX, &code))
+        al_buf_addf(&s->reply->text, "%-10s %d\n", "exit code", (int)code);
+    record_line(s, "engine", al_json_get_text(s->record, "backend"));
+    record_line(s, "isolation", al_json_get_text(s->record, "isolation"));
+    record_line(s, "reason", al_json_get_text(s->record, "reason"));
+    record_line(s, "run again", al_json_get_text(s->record, "rerunOf"));
+    al_json_each(input, al_json_get(s->record, "inputs"))
+        record_line(s, "input", al_json_get_text(input, "name"));
+    al_json_each(warning, al_json_get(s->record, "warnings"))
+        record_line(s, "warning", al_json_is_string(warning) ? warning->str : (struct al_str){"", 0});
+}
+
+static void artifacts_block(struct shown *s)
+{
+    static const char *const heads[] = {"ID", "KIND", "SIZE", "FILE", "TITLE", NULL};
+    const struct al_json *artifacts = al_json_get(s->record, "artifacts");
+    autotable struct al_table t;
+    if (!artifacts || artifacts->n == 0)
+        return;
+    al_table_init(&t, heads);
+    t.fixed = 1;
+    t.right = 1u << 2;
+    al_json_each(a, artifacts)
+    {
+        autobuf struct al_buf size = AL_BUF_INIT(64);
+        int64_t bytes = 0;
+        al_json_int(al_json_get(a, "bytes"), 0, INT64_MAX, &bytes);
+        al_text_bytes(&size, (uint64_t)bytes);
+        al_table_add_str(&t, al_json_get_text(a, "id"));
+        al_table_add_str(&t, al_json_get_text(a, "kind"));
+        al_table_add_str(&t, al_buf_str(&size));
+        al_table_add_str(&t, al_json_get_text(a, "fileName"));
+        al_table_add_str(&t, al_json_is_true(al_json_get(a, "partial")) ? AL_STR("partial")
+                                                                        : al_json_get_text(a, "title"));
+    }
+    block(s, "artifacts");
+    al_table_print(s->app, &t, &s->reply->text);
+}
+
 static void head_lines(struct shown *s)
 {
     const struct al_run *run = &s->run;
@@ -253,6 +319,8 @@ static void head_lines(struct shown *s)
     time_line(s, "created", run->created_ms);
     time_line(s, "ended", run->ended_ms);
     usage_line(s);
+    if (is_python(s))
+        python_lines(s);
     struct al_str saved = al_json_get_text(s->record, "savedTo");
     if (saved.n) {
         al_buf_addf(&s->reply->text, "%-10s ", "whole in");
@@ -283,6 +351,7 @@ static int print_record(struct shown *s, struct al_err *err)
     if (printed_block(s, err) < 0)
         return -1;
     value_block(s);
+    artifacts_block(s);
     al_jw_key(w, "record");
     if (s->record)
         al_jw_value(w, s->record);

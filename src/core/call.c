@@ -214,6 +214,13 @@ void al_call_progress(struct al_call *call, struct al_str json)
         c->spec.progress(c->spec.ud, json);
 }
 
+void al_call_output(struct al_call *call, bool is_error, struct al_str bytes)
+{
+    struct al_call_core *c = call->priv;
+    if (c->state != AL_CALL_FINISHED && c->spec.output)
+        c->spec.output(c->spec.ud, is_error, bytes);
+}
+
 void al_call_clock_stop(struct al_call *call)
 {
     struct al_call_core *c = call->priv;

@@ -121,6 +121,10 @@ void al_call_in_thread(struct al_call *call, void (*work)(struct al_call *call))
 /* Progress for faces: JSON object {"completed"?,"total"?,"note"?}. Throttled by the receiver. */
 void al_call_progress(struct al_call *call, struct al_str json);
 
+/* What a script printed, as it comes: any bytes, a character may be cut in two. For faces that show it at once; the result
+ * has its head and its end. */
+void al_call_output(struct al_call *call, bool is_error, struct al_str bytes);
+
 /* The caller's clock stands still between the two: what is waited for is no work of the tool (a server that starts, a
  * person who is asked). A script's time limit is one. They pair up, and may be nested. */
 void al_call_clock_stop(struct al_call *call);
@@ -214,6 +218,7 @@ struct al_call_spec {
      * and may come from within al_core_call. */
     int (*starting)(void *ud, struct al_call *call, struct al_err *err);
     void (*progress)(void *ud, struct al_str json); /* may be NULL */
+    void (*output)(void *ud, bool is_error, struct al_str bytes); /* as al_call_output; may be NULL */
     void (*done)(void *ud, struct al_call *call);   /* once, never from within al_core_call; call is freed after it */
     void *ud;
 };

@@ -171,7 +171,9 @@ static void on_progress(void *ud, struct al_str json)
 
 static void on_output(void *ud, bool is_error, struct al_str bytes)
 {
-    python_journal_output(ud, is_error, bytes);
+    struct python_run *r = ud;
+    python_journal_output(r, is_error, bytes);
+    al_call_output(r->call, is_error, bytes);
 }
 
 static void take_output(struct python_run *r, const struct al_py_output *from, const char *name,
