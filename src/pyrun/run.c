@@ -101,32 +101,57 @@ static void time_is_up(void *ud)
 /* --- looking --- */
 
 static void look(void *ud);
+static void look_at_disk(void *ud);
+
+/* The next look: none when it is over, or about to be. */
+static struct al_timer *judge(struct al_py_run *r, const struct al_py_use *use, uint64_t took_ms,
+                              void (*next)(void *ud))
+{
+    enum al_py_cause cause;
+    struct al_err err;
+    r->looking--;
+    if (r->phase != AL_PY_RUN_ON) {
+        finish(r);
+        return NULL;
+    }
+    if (al_py_run_over_limit(r, use, &cause, &err) && decide(r, cause)) {
+        r->err = err;
+        stop(r);
+    }
+    if (r->decided)
+        return NULL;
+    uint64_t wait = took_ms * LOOK_SHARE;
+    return al_timer_start(r->loop, wait > LOOK_MS ? wait : LOOK_MS, next, r);
+}
 
 static void looked(void *ud)
 {
     struct al_py_run *r = ud;
-    r->looking = false;
-    if (r->phase != AL_PY_RUN_ON) {
-        finish(r);
-        return;
-    }
-    al_py_run_tell_progress(r);
-    if (al_py_run_over_limit(r, &r->look.use, &r->look.cause, &r->look.err) && decide(r, r->look.cause)) {
-        r->err = r->look.err;
-        stop(r);
-    }
-    if (r->decided)
-        return;
-    uint64_t wait = r->look.took_ms * LOOK_SHARE;
-    r->tick = al_timer_start(r->loop, wait > LOOK_MS ? wait : LOOK_MS, look, r);
+    if (r->phase == AL_PY_RUN_ON)
+        al_py_run_tell_progress(r);
+    r->tick = judge(r, &r->look.use, r->look.took_ms, look);
+}
+
+static void looked_at_disk(void *ud)
+{
+    struct al_py_run *r = ud;
+    r->disk_tick = judge(r, &r->files.use, r->files.took_ms, look_at_disk);
 }
 
 static void look(void *ud)
 {
     struct al_py_run *r = ud;
     r->tick = NULL;
-    r->looking = true;
+    r->looking++;
     al_work_start(r->loop, al_py_run_look, looked, r);
+}
+
+static void look_at_disk(void *ud)
+{
+    struct al_py_run *r = ud;
+    r->disk_tick = NULL;
+    r->looking++;
+    al_work_start(r->loop, al_py_run_look_at_disk, looked_at_disk, r);
 }
 
 /* --- the program --- */
@@ -173,9 +198,10 @@ static void finish(struct al_py_run *r)
     atomic_store(&r->look.stop, true);
     al_timer_stop(r->deadline);
     al_timer_stop(r->tick);
+    al_timer_stop(r->disk_tick);
     al_timer_stop(r->client);
-    r->deadline = r->tick = r->client = NULL;
-    if (r->looking || r->stopper)
+    r->deadline = r->tick = r->disk_tick = r->client = NULL;
+    if (r->looking > 0 || r->stopper)
         return;
     r->finishing = true;
     al_work_start(r->loop, al_py_run_clear, told, r);
@@ -228,6 +254,8 @@ static void prepared(void *ud)
     r->look.pid = al_service_pid(r->service);
     r->deadline = al_timer_start(r->loop, al_py_run_time(r), time_is_up, r);
     r->tick = al_timer_start(r->loop, FIRST_LOOK_MS, look, r);
+    if (r->backend->sampled)
+        r->disk_tick = al_timer_start(r->loop, FIRST_LOOK_MS, look_at_disk, r);
     if (r->ops.started)
         r->ops.started(r->ud, r->look.pid);
 }

@@ -27,7 +27,7 @@ void al_py_capture_text(const struct al_py_capture *c, struct al_buf *out);
 /* --- sample.c: what a run uses, looked at from outside. On any thread --- */
 struct al_py_use {
     uint64_t memory;      /* bytes of the tree, and of its swap */
-    uint64_t disk, files; /* bytes on the disk and entries of the folders */
+    uint64_t disk, files; /* bytes on the disk, and names in the folders */
     bool deep;            /* folders are nested deeper than AL_PY_MAX_DEPTH */
 };
 #define AL_PY_MAX_DEPTH 256

@@ -25,9 +25,9 @@ struct al_py_run {
     struct al_arena arena;
 
     enum al_py_run_phase phase;
-    bool decided;  /* cause, and err where it has one, are known */
-    bool prepared; /* else err says why */
-    bool looking;  /* a look is on the pool: what it writes is its own */
+    bool decided;     /* cause, and err where it has one, are known */
+    bool prepared;    /* else err says why */
+    unsigned looking; /* looks that are on the pool: what they write is their own */
     bool finishing;
     enum al_py_cause cause;
     struct al_err err;
@@ -43,7 +43,8 @@ struct al_py_run {
     struct al_service *service;
     struct al_child *stopper;
     unsigned stops; /* times that the engine was told to */
-    struct al_timer *deadline, *tick, *client; /* client: an engine's, after its container was ended */
+    struct al_timer *deadline, *tick, *disk_tick,
+        *client;                 /* client: an engine's, after its container was ended */
     struct al_service_end ended; /* when it ran */
     bool service_ran, had_group, group_memory;
     enum al_py_keeper memory, pids, disk;
@@ -55,9 +56,12 @@ struct al_py_run {
         struct al_py_use use;
         uint64_t took_ms;
         struct al_buf progress; /* what it found; empty: nothing */
-        enum al_py_cause cause; /* of the loop's thread */
-        struct al_err err;
     } look;
+    /* A tree of files may take long to be walked: nobody's memory is out of sight meanwhile. */
+    struct {
+        struct al_py_use use;
+        uint64_t took_ms;
+    } files;
     struct al_buf told; /* the progress that was told last */
 
     /* Found on the pool at the end. */
@@ -75,7 +79,8 @@ void al_py_run_clear(void *run); /* on the pool: the last look, and the control 
 
 /* run_watch.c */
 uint64_t al_py_run_time(const struct al_py_run *r); /* ms, with what the back end needs to start */
-void al_py_run_look(void *run);                     /* on the pool */
+void al_py_run_look(void *run);                     /* on the pool: memory and progress */
+void al_py_run_look_at_disk(void *run);             /* on the pool */
 bool al_py_run_over_limit(struct al_py_run *r, const struct al_py_use *use, enum al_py_cause *ret_cause,
                           struct al_err *ret_err);
 void al_py_run_tell_progress(struct al_py_run *r);

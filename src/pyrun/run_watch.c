@@ -39,13 +39,19 @@ void al_py_run_look(void *run)
     else
         r->look.use.memory =
             al_py_tree_memory(r->look.pid, counts ? memory_limit(r) : UINT64_MAX, &r->look.stop);
-    if (r->backend->sampled) {
-        uint64_t bytes = limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_BYTES);
-        uint64_t files = limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_FILES);
-        al_py_folder_use(r->work_fd, bytes, files, &r->look.stop, &r->look.use);
-        al_py_folder_use(r->staging_fd, bytes, files, &r->look.stop, &r->look.use);
-    }
     r->look.took_ms = al_mono_ms() - before;
+}
+
+void al_py_run_look_at_disk(void *run)
+{
+    struct al_py_run *r = run;
+    uint64_t before = al_mono_ms();
+    uint64_t bytes = limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_BYTES);
+    uint64_t files = limit(r, AL_OPT_ANALYSIS_LIMITS_MAX_WORK_FILES);
+    r->files.use = (struct al_py_use){0};
+    al_py_folder_use(r->work_fd, bytes, files, &r->look.stop, &r->files.use);
+    al_py_folder_use(r->staging_fd, bytes, files, &r->look.stop, &r->files.use);
+    r->files.took_ms = al_mono_ms() - before;
 }
 
 /* --- words --- */

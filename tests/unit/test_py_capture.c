@@ -265,7 +265,7 @@ static void a_folder_counts_what_lies_on_the_disk(void **state)
     autofd int sparse = openat(r.tmp.fd, "d/sparse", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_int_equal(ftruncate(sparse, (off_t)1 << 40), 0);
     use = use_of(&r, UINT64_MAX, 1000);
-    assert_int_equal(use.files, 5);
+    assert_int_equal(use.files, 6); /* with both names of one file */
     assert_true(use.disk < 2 * one);
     finish(&r);
 }
@@ -282,6 +282,53 @@ static void counting_ends_at_the_limit(void **state)
     }
     assert_int_equal(use_of(&r, UINT64_MAX, 50).files, 51);
     assert_int_equal(use_of(&r, UINT64_MAX, 1000).files, 201);
+    finish(&r);
+}
+
+/* As many names as one likes cost no inode, and each look would have to pass them. */
+static void names_of_one_file_count(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 1, 1, 1);
+    put_file(r.tmp.fd, "f", "x");
+    for (int i = 0; i < 200; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "f%d", i);
+        assert_int_equal(linkat(r.tmp.fd, "f", r.tmp.fd, name, 0), 0);
+    }
+    assert_int_equal(use_of(&r, UINT64_MAX, 50).files, 51);
+    finish(&r);
+}
+
+/* Levels are passed many at a time, also where names are long, or closed to all. */
+static void every_level_is_found_again(void **state)
+{
+    (void)state;
+    struct rig r;
+    char name[256];
+    begin(&r, 1, 1, 1);
+    for (int chain = 0; chain < 3; chain++) {
+        int at = dup(r.tmp.fd);
+        for (int i = 0; i < 60; i++) {
+            memset(name, 'a' + chain, sizeof(name));
+            name[chain == 1 ? 255 : 5 + i] = 0;
+            assert_int_equal(mkdirat(at, name, 0700), 0);
+            int next = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            assert_true(next >= 0);
+            if (chain == 2 && i % 20 == 10)
+                assert_int_equal(fchmod(next, 0), 0);
+            put_file(at, "beside", "x");
+            close(at);
+            at = next;
+            if (chain == 2 && i % 20 == 10 && geteuid() != 0)
+                break;
+        }
+        close(at);
+    }
+    /* An ordinary user cannot go on in a folder that was closed. */
+    unsigned last = geteuid() == 0 ? 60 : 11;
+    assert_int_equal(use_of(&r, UINT64_MAX, 1000).files, 1 + 2 * (60 + 60 + last) - 2);
     finish(&r);
 }
 
@@ -339,6 +386,8 @@ int main(void)
         cmocka_unit_test(a_long_note_is_cut_at_a_character),
         cmocka_unit_test(a_folder_counts_what_lies_on_the_disk),
         cmocka_unit_test(counting_ends_at_the_limit),
+        cmocka_unit_test(names_of_one_file_count),
+        cmocka_unit_test(every_level_is_found_again),
         cmocka_unit_test(depth_and_closed_folders_hide_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
