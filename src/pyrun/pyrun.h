@@ -154,6 +154,9 @@ struct al_py_run_spec {
     uint64_t timeout_ms;
     const char *venv;               /* extras, read-only; NULL: none */
     const char *scratch;            /* the scratchpad, read-only; NULL: none */
+    /* What was chosen, approved and told, borrowed until end: where less than that would hold the script by now it does not
+     * start (RUNTIME_UNAVAILABLE). NULL: whatever it is. */
+    const enum al_py_isolation *promised;
     size_t max_head, max_tail;      /* of each output, kept for the model */
 };
 enum al_py_cause {

@@ -60,9 +60,9 @@ static enum al_wasm_wall find_wall(struct al_pyrun *p, bool fresh)
     return wall;
 }
 
-static enum al_py_isolation isolation(struct al_pyrun *p)
+static enum al_py_isolation isolation_of(enum al_wasm_wall wall)
 {
-    switch (find_wall(p, false)) {
+    switch (wall) {
     case AL_WASM_WALL_BWRAP:
         return AL_PY_OS_SANDBOX;
     case AL_WASM_WALL_LANDLOCK:
@@ -70,6 +70,23 @@ static enum al_py_isolation isolation(struct al_pyrun *p)
     default:
         return AL_PY_RESTRICTED_PROCESS;
     }
+}
+
+static enum al_py_isolation isolation(struct al_pyrun *p)
+{
+    return isolation_of(find_wall(p, false));
+}
+
+/* What is around it is looked at again by each probe, so it may be another by now than when this run was let
+ * in. */
+static int keep_promise(const struct al_py_start *s, enum al_wasm_wall wall, struct al_err *err)
+{
+    const enum al_py_isolation *promised = s->spec->promised;
+    if (!promised || al_py_isolation_covers(*promised, isolation_of(wall)))
+        return 0;
+    al_fail(err, AL_RUNTIME_UNAVAILABLE, "wasm: the isolation was to be %s, and only %s is there now",
+            al_py_isolation_name(*promised), al_py_isolation_name(isolation_of(wall)));
+    return al_hint(err, "run it again: then this is what is asked about");
 }
 
 static int check(struct al_pyrun *p, struct al_py_probe *probe, struct al_err *err)
@@ -221,6 +238,8 @@ static int command(const struct al_py_start *s, struct al_arena *a, struct al_py
                    struct al_err *err)
 {
     enum al_wasm_wall wall = find_wall(s->pyrun, false);
+    if (keep_promise(s, wall, err) < 0)
+        return -1;
     autofree char *given = al_wasm_folder(s->pyrun);
     if (al_wasm_check_folder(given, err) < 0 || prepare_job(s, wall, err) < 0)
         return -1;

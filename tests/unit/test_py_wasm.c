@@ -354,6 +354,32 @@ static void extras_and_large_inputs_are_refused_with_a_way_out(void **state)
     al_py_job_close(&job);
 }
 
+/* The wall is looked at anew by each probe: what a run was approved behind may be gone when it starts. */
+static void what_was_promised_is_around_it_or_it_does_not_start(void **state)
+{
+    struct pyrun_world *t = *state;
+    struct al_py_job job;
+    struct al_err err = {0};
+    struct al_py_command c = {.cwd_fd = -1, .fds = {-1, -1, -1, -1}};
+    autoarena struct al_arena a = AL_ARENA_INIT(1 << 20);
+    pyrun_world_start(t, NULL);
+    pyrun_world_job(t, "1", &job);
+    enum al_py_isolation promised = AL_PY_OS_SANDBOX;
+    struct al_py_run_spec spec = {.job = &job, .backend = AL_PY_WASM, .promised = &promised};
+    struct al_py_start start = {.pyrun = t->pyrun, .spec = &spec, .report_fd = AL_PY_REPORT_FD};
+    for (unsigned wall = AL_WASM_WALL_LANDLOCK; wall <= AL_WASM_WALL_NONE; wall++) {
+        t->pyrun->wasm_wall = wall;
+        al_err_clear(&err);
+        assert_int_equal(al_py_wasm.command(&start, &a, &c, &err), -1);
+        assert_int_equal(err.code, AL_RUNTIME_UNAVAILABLE);
+        assert_non_null(strstr(err.msg, "was to be os-sandbox"));
+    }
+    promised = AL_PY_RESTRICTED_PROCESS; /* what stops it then is that there is no Pyodide */
+    assert_int_equal(al_py_wasm.command(&start, &a, &c, &err), -1);
+    assert_null(strstr(err.msg, "was to be"));
+    al_py_job_close(&job);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, pyrun_world_set_up, pyrun_world_tear_down)
 int main(int argc, char **argv)
 {
@@ -368,6 +394,7 @@ int main(int argc, char **argv)
         T(a_script_runs_under_landlock),
         T(a_probe_reaches_nothing_through_the_bridge),
         T(what_does_not_end_or_grows_is_stopped),
+        T(what_was_promised_is_around_it_or_it_does_not_start),
         T(extras_and_large_inputs_are_refused_with_a_way_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
