@@ -264,6 +264,7 @@ static void run_job(struct python_run *r)
         .backend = r->backend,
         .timeout_ms = r->limits.timeout_ms,
         .venv = r->venv,
+        .promised = &r->probe.isolation,
         .scratch = r->scratch_fd >= 0 ? al_scratch_path(scratch) : NULL,
         .max_head = PYTHON_HEAD,
         .max_tail = PYTHON_TAIL,

@@ -34,6 +34,7 @@ struct python_input {
     char sha256[AL_SHA256_HEX];  /* of the file; of a dataset, of what it was made of */
     bool kept;                   /* it is the copy that an earlier run used */
     char kept_sha256[AL_SHA256_HEX]; /* and its bytes must have this hash */
+    int64_t kept_bytes;              /* and it must have this size; -1: not recorded */
     const char *manifest;        /* and this is its entry in inputs.json; NULL: to be written */
     int fd;                      /* to copy from; -1: not open (yet) */
     struct al_py_input copy;

@@ -122,17 +122,23 @@ static void problem(struct python_rerun *rr, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line, sizeof(line), fmt, ap);
     va_end(ap);
+    struct al_str whole = al_utf8_cut(al_str_of(line), sizeof(line) - 8); /* no half of a character */
     if (!rr->problems.max)
         al_buf_init(&rr->problems, MAX_PROBLEMS);
-    al_buf_addf(&rr->problems, "%s%s", rr->n_problems++ ? "; " : "", line);
+    al_buf_addf(&rr->problems, "%s%.*s", rr->n_problems++ ? "; " : "", AL_FMT(whole));
+}
+
+static const char *shown_str(struct python_run *r, struct al_str name)
+{
+    autobuf struct al_buf out = AL_BUF_INIT(16 * SHOWN_NAME);
+    al_text_visible(&out, al_utf8_head(name, SHOWN_NAME), false);
+    const char *kept = al_arena_dup(&r->arena, al_buf_str(&out));
+    return kept ? kept : "?";
 }
 
 static const char *shown(struct python_run *r, const char *name)
 {
-    autobuf struct al_buf out = AL_BUF_INIT(16 * SHOWN_NAME);
-    al_text_visible(&out, al_utf8_head(al_str_of(name), SHOWN_NAME), false);
-    const char *kept = al_arena_dup(&r->arena, al_buf_str(&out));
-    return kept ? kept : "?";
+    return shown_str(r, al_str_of(name));
 }
 
 /* job.json of the old job; "" when it is not there. The caller closes the job where *ret_there is true. */
@@ -178,7 +184,8 @@ static bool recorded_input(struct python_run *r, const struct al_json *v, const 
     struct al_str sha = al_json_get_text(v, "sha256");
     if (!name.n || name.n > PYTHON_MAX_NAME || memchr(name.p, '/', name.n) || kind < 0 || !sha.n)
         return false;
-    *ret = (struct python_input){.kind = (enum python_kind)kind, .fd = -1, .kept = true};
+    *ret = (struct python_input){.kind = (enum python_kind)kind, .fd = -1, .kept = true, .kept_bytes = -1};
+    al_json_int(al_json_get(v, "bytes"), 0, INT64_MAX, &ret->kept_bytes);
     ret->as = al_arena_dup(&r->arena, name);
     ret->id = al_json_get_text(v, kind == PYTHON_DATASET ? "datasetId" : "artifactId");
     take_sha(ret->sha256, sha);
@@ -227,11 +234,13 @@ static void check_dataset(struct python_run *r, const struct python_input *in)
     struct al_dataset_row row = {0};
     struct al_err ignored;
     if (al_data_find(r->core, in->id, &row, &ignored) < 0) {
-        problem(r->rerun, "the dataset of %s (%.*s) is no longer there", shown(r, in->as), AL_FMT(in->id));
+        problem(r->rerun, "the dataset of %s (%s) is no longer there", shown(r, in->as),
+                shown_str(r, in->id));
         return;
     }
     if (!row.sha256 || strcmp(row.sha256, in->sha256) != 0)
-        problem(r->rerun, "the dataset of %s (%.*s) has another content", shown(r, in->as), AL_FMT(in->id));
+        problem(r->rerun, "the dataset of %s (%s) has another content", shown(r, in->as),
+                shown_str(r, in->id));
     al_dataset_row_fini(&row);
 }
 
@@ -261,8 +270,8 @@ static void replace(struct python_run *r, const struct python_input *given, stru
         return;
     }
     names_of(r, list, n, &had);
-    problem(r->rerun, "%s is none of its inputs' names (%.200s): name the one it replaces with \"as\"",
-            shown(r, given->as), had.p);
+    problem(r->rerun, "%s is none of its inputs' names (%.*s): name the one it replaces with \"as\"",
+            shown(r, given->as), AL_FMT(al_utf8_cut(al_str_of(had.p), 200)));
 }
 
 int python_rerun_inputs(struct python_run *r, struct al_err *err)
@@ -290,7 +299,7 @@ int python_rerun_inputs(struct python_run *r, struct al_err *err)
 
 /* --- whether it still is as it was; on the pool --- */
 
-static int hash_file(int fd, char out[AL_SHA256_HEX])
+static int hash_file(struct python_run *r, int fd, char out[AL_SHA256_HEX])
 {
     enum {
         CHUNK = 256 * 1024
@@ -303,7 +312,7 @@ static int hash_file(int fd, char out[AL_SHA256_HEX])
             n = 0;
             continue;
         }
-        if (n < 0)
+        if (n < 0 || atomic_load(&r->stop))
             break;
         al_sha256_add(hash, chunk, (size_t)n);
     }
@@ -328,12 +337,21 @@ static int open_kept(const struct al_py_job *job, const char *folder, const char
     return 0;
 }
 
+/* Before it is read: a file of holes has any size, and costs its maker nothing. */
+static bool has_size(int fd, int64_t bytes)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && (bytes < 0 || st.st_size == bytes);
+}
+
 static void verify_input(struct python_run *r, const struct al_py_job *job, struct python_input *in)
 {
     char sha[AL_SHA256_HEX];
     if (!job || open_kept(job, "input", in->as, &in->fd) < 0)
         problem(r->rerun, "the kept copy of %s is missing", shown(r, in->as));
-    else if (hash_file(in->fd, sha) < 0)
+    else if (!has_size(in->fd, in->kept_bytes))
+        problem(r->rerun, "the kept copy of %s has changed", shown(r, in->as));
+    else if (hash_file(r, in->fd, sha) < 0)
         problem(r->rerun, "the kept copy of %s cannot be read", shown(r, in->as));
     else if (strcmp(sha, in->kept_sha256) != 0)
         problem(r->rerun, "the kept copy of %s has changed", shown(r, in->as));
@@ -348,7 +366,8 @@ static void verify_script(struct python_run *r, const struct al_py_job *job)
     if (recorded_sha && strcmp(recorded_sha, r->sha256) != 0)
         problem(r->rerun, "the script is not the one that was recorded");
     else if (job && open_kept(job, "script", "main.py", &fd) == 0 &&
-             (hash_file(fd, sha) < 0 || strcmp(sha, r->sha256) != 0))
+             (!has_size(fd, (int64_t)r->call->code.n) || hash_file(r, fd, sha) < 0 ||
+              strcmp(sha, r->sha256) != 0))
         problem(r->rerun, "the kept script (main.py) has changed");
 }
 
@@ -359,7 +378,7 @@ void python_rerun_verify(struct python_run *r)
     open_old_job(r, &job, &there);
     verify_script(r, there ? &job : NULL);
     for (size_t i = 0; i < r->n_inputs; i++) {
-        if (r->inputs[i].kept)
+        if (r->inputs[i].kept && !atomic_load(&r->stop))
             verify_input(r, there ? &job : NULL, &r->inputs[i]);
     }
     if (there)
