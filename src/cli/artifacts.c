@@ -92,12 +92,27 @@ static bool list_one(void *ud, const struct al_artifact *a)
     return true;
 }
 
+static int check_kind(const char *kind, struct al_err *err)
+{
+    static const char *const kinds[] = {"dashboard", "document", "spreadsheet", "image",
+                                        "data",      "code",     "archive",     "file"};
+    for (size_t i = 0; kind && i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kind, kinds[i]) == 0)
+            return 0;
+    }
+    if (!kind)
+        return 0;
+    al_fail(err, AL_INVALID_INPUT, "%.40s is no kind of artifact", kind);
+    return al_hint(err, "dashboard, document, spreadsheet, image, data, code, archive or file");
+}
+
 int al_cmd_artifacts_list(struct al_app *app, struct al_reply *reply)
 {
     static const char *const heads[] = {"ID", "KIND", "SIZE", "MADE", "FILE", "TITLE", NULL};
     const struct al_args *args = &app->args;
     struct listing l = {0};
-    if (al_app_workspace(app, &reply->err) < 0 || al_app_store(app, &reply->err) < 0)
+    if (check_kind(args->value[AL_FLAG_KIND], &reply->err) < 0 || al_app_workspace(app, &reply->err) < 0 ||
+        al_app_store(app, &reply->err) < 0)
         return -1;
     struct al_artifact_filter filter = {
         .workspace = app->workspace,
@@ -159,7 +174,7 @@ static void say_provenance(struct al_app *app, const struct al_json *p, struct a
     al_json_each(input, al_json_get(p, "inputs"))
         say_value(app, out, "input", al_json_get_text(input, "name"));
     say_value(app, out, "run", al_json_get_text(p, "executionId"));
-    say_value(app, out, "run again", al_json_get_text(p, "rerunOf"));
+    say_value(app, out, "rerun of", al_json_get_text(p, "rerunOf"));
     say_value(app, out, "engine", al_json_get_text(runtime, "backend"));
     say_value(app, out, "isolation", al_json_get_text(runtime, "isolation"));
     say_value(app, out, "reason", al_json_get_text(runtime, "reason"));
@@ -232,13 +247,15 @@ int al_cmd_artifacts_rerun(struct al_app *app, struct al_reply *reply)
     autobuf struct al_buf args = AL_BUF_INIT(1u << 20);
     struct al_artifact a = {0};
     struct al_jw w;
-    if (find(app, app->args.pos[0], &a, &reply->err) < 0 || al_app_core(app, "cli", &reply->err) < 0) {
+    const char *word = app->args.pos[0];
+    bool run = al_id_valid(al_str_of(word), "exec"); /* one that published nothing has no artifact */
+    if ((!run && find(app, word, &a, &reply->err) < 0) || al_app_core(app, "cli", &reply->err) < 0) {
         al_artifact_fini(&a);
         return -1;
     }
     al_jw_init(&w, &args);
     al_jw_obj(&w);
-    al_jw_kstrz(&w, "rerunOf", a.id);
+    al_jw_kstrz(&w, "rerunOf", run ? word : a.id);
     al_artifact_fini(&a);
     if (al_py_put_inputs(app, &w, &reply->err) < 0)
         return -1;

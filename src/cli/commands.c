@@ -98,9 +98,10 @@ const struct al_command al_command_table[] = {
      .arg = AL_ARG_DIR,
      .run = al_cmd_artifacts_export},
     {.name = "artifacts rerun",
-     .usage = "ID|last [--in NAME=FILE]... [--out DIR]",
+     .usage = "ID|EXEC|last [--in NAME=FILE]... [--out DIR]",
      .summary = "run the script of an artifact again, also on another file",
-     .about = "The script and its inputs are those of then, checked by their hashes. --in gives another file "
+     .about = "Of an artifact, or of a run. The script and its inputs are those of then, checked by their "
+              "hashes. --in gives another file "
               "in the\n"
               "place of the input of that name; without NAME it takes the place of the one that has the "
               "file's name.",

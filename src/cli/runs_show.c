@@ -269,7 +269,7 @@ static void python_lines(struct shown *s)
     record_line(s, "engine", al_json_get_text(s->record, "backend"));
     record_line(s, "isolation", al_json_get_text(s->record, "isolation"));
     record_line(s, "reason", al_json_get_text(s->record, "reason"));
-    record_line(s, "run again", al_json_get_text(s->record, "rerunOf"));
+    record_line(s, "rerun of", al_json_get_text(s->record, "rerunOf"));
     al_json_each(input, al_json_get(s->record, "inputs"))
         record_line(s, "input", al_json_get_text(input, "name"));
     al_json_each(warning, al_json_get(s->record, "warnings"))

@@ -121,6 +121,8 @@ static void publish_work(void *ud)
         r->publish_err = err;
     else
         r->has_publication = true;
+    if (r->has_publication && r->publication.n == 0)
+        python_note_left(r);
 }
 
 static void take_warnings(struct python_run *r)

@@ -239,6 +239,8 @@ static void hint(struct python_run *r, const struct python_failure *f)
                 "as inputs");
     else if (closed && al_str_is(f->name, "PermissionError") && !says(f, "'/job/"))
         file_hint(r, f);
+    else if (al_str_is(f->name, "EOFError") && says(f, "EOF when reading a line"))
+        al_hint(&r->err, "a script has no standard input: put the values into it, or pass a file as inputs");
     else if (says(f, "no such table"))
         al_hint(&r->err,
                 "alisio_runtime.datasets.tables(\"name\") lists the tables of a dataset; a sheet alone is "

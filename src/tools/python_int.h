@@ -175,6 +175,10 @@ struct python_failure python_read_traceback(struct al_str text);
 /* PYTHON_FAILED and its hint, of the exit and of what was said; on the pool. */
 void python_explain(struct python_run *r);
 
+/* --- python_left.c */
+/* Of a script that published nothing: a warning that names what it left in work/. On the pool. */
+void python_note_left(struct python_run *r);
+
 /* --- python_result.c */
 const char *python_status(const struct python_run *r);
 void python_provenance(struct python_run *r); /* before the publication */
