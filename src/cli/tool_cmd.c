@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "core/schema.h"
+#include "pyrun/pyrun.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -142,6 +143,39 @@ static const struct al_tool *find_tool(struct al_app *app, struct al_arena *aren
     return NULL;
 }
 
+struct choosing {
+    bool done, known;
+    enum al_py_isolation isolation;
+    struct al_err err;
+};
+
+static void on_chosen(void *ud, const struct al_py_probe *probe, enum al_py_backend backend,
+                      struct al_str reason, const struct al_err *err)
+{
+    struct choosing *c = ud;
+    (void)backend, (void)reason;
+    c->done = true;
+    if (err && err->code != AL_OK)
+        c->err = *err;
+    else
+        c->isolation = probe->isolation;
+    c->known = c->err.code == AL_OK;
+}
+
+/* What the gate decides about a Python script depends on what would hold it here. -1: nothing can run it. */
+static int find_wall(struct al_app *app, struct al_gate_query *q, struct al_err *err)
+{
+    struct choosing c = {.done = false};
+    if (!al_gate_needs_isolation(al_core_policy(app->core), q))
+        return 0;
+    al_pyrun_choose(al_core_pyrun(app->core), on_chosen, &c);
+    al_loop_run_until(app->loop, &c.done, 0);
+    q->isolation_known = c.known;
+    q->isolation = c.isolation;
+    *err = c.err;
+    return c.known ? 0 : -1;
+}
+
 static void explain_gate(struct al_app *app, struct al_reply *reply, struct al_jw *w,
                          const struct al_tool *tool, const struct al_json *args, enum al_origin origin,
                          bool *ret_allowed)
@@ -153,7 +187,8 @@ static void explain_gate(struct al_app *app, struct al_reply *reply, struct al_j
     bool script = origin == AL_ORIGIN_SCRIPT;
     if (script && tool->not_callable)
         al_fail(&why, AL_NOT_CALLABLE, "%s", tool->not_callable);
-    else if (al_gate_decide(al_core_policy(app->core), &q, tool->name, &why) == 0)
+    else if (find_wall(app, &q, &why) == 0 &&
+             al_gate_decide(al_core_policy(app->core), &q, tool->name, &why) == 0)
         al_err_clear(&why);
     *ret_allowed = why.code == AL_OK;
     al_buf_addf(&reply->text, "%-12s", script ? "in a script" : "typed here");
@@ -238,6 +273,31 @@ static int explain(struct al_app *app, struct al_str args_json, struct al_reply 
     return 0;
 }
 
+/* "CODE: message\nhint: …\n" as whole lines: what is told on standard error is not told twice. */
+static void leave_out_error(struct al_buf *text, const struct al_err *err)
+{
+    autobuf struct al_buf told = AL_BUF_INIT(16u << 10);
+    al_buf_addf(&told, "%s: %s\n", al_code_name(err->code), err->msg);
+    if (err->hint[0])
+        al_buf_addf(&told, "hint: %s\n", err->hint);
+    al_buf_addc(&told, '\0');
+    if (al_buf_failed(&told))
+        return;
+    told.n--;
+    struct al_str all = al_buf_str(text);
+    for (size_t i = 0; i + told.n <= all.n; i++) {
+        const char *end = memchr(all.p + i, '\n', all.n - i);
+        if (al_str_starts((struct al_str){all.p + i, all.n - i}, told.p)) {
+            memmove(text->p + i, text->p + i + told.n, text->n - i - told.n);
+            text->n -= told.n;
+            return;
+        }
+        if (!end)
+            return;
+        i = (size_t)(end - all.p);
+    }
+}
+
 int al_cmd_tool_call(struct al_app *app, struct al_reply *reply)
 {
     autobuf struct al_buf args = AL_BUF_INIT(MAX_ARGS_BYTES);
@@ -257,6 +317,10 @@ int al_cmd_tool_call(struct al_app *app, struct al_reply *reply)
     struct al_str text = al_buf_str(&reply->model_text);
     if (r < 0 && reply->err.code != AL_OK && al_str_starts(text, al_code_name(reply->err.code)))
         return r; /* the text repeats the error, which is told on standard error */
+    if (r < 0 && reply->err.code != AL_OK) {
+        leave_out_error(&reply->model_text, &reply->err);
+        text = al_buf_str(&reply->model_text);
+    }
     al_say_foreign(app, &reply->text, text, true);
     if (text.n && text.p[text.n - 1] != '\n')
         al_buf_addc(&reply->text, '\n');
