@@ -1,5 +1,5 @@
 /* One question to a program, and its answer: blocking, for the pool. */
-#include "pyrun/backend.h"
+#include "pyrun/pyrun_int.h"
 
 #include "base/ident.h"
 #include "os/fd.h"
@@ -11,7 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#define CLOSING_MS 100 /* so often we look whether the answer is still wanted */
+
 struct question {
+    struct al_pyrun *pyrun; /* NULL: wanted in any case */
     int out, err, pidfd;
     struct al_buf *kept_out, *kept_err;
 };
@@ -50,9 +53,10 @@ static bool listen_to(struct question *q, uint64_t timeout_ms)
     for (;;) {
         uint64_t now = al_mono_ms();
         struct pollfd fds[] = {{q->out, POLLIN, 0}, {q->err, POLLIN, 0}, {q->pidfd, POLLIN, 0}};
-        if (now >= end)
+        if (now >= end || (q->pyrun && q->pyrun->closing))
             return false;
-        if (poll(fds, 3, (int)(end - now)) < 0 && errno != EINTR)
+        uint64_t wait = q->pyrun && end - now > CLOSING_MS ? CLOSING_MS : end - now;
+        if (poll(fds, 3, (int)wait) < 0 && errno != EINTR)
             return false;
         if (fds[0].revents)
             read_some(&q->out, q->kept_out);
@@ -85,8 +89,8 @@ static int start(const char *const *argv, char **env, int out, int errors, pid_t
     return al_spawn(&how, pid, pidfd, err);
 }
 
-int al_py_ask_in(const char *const *argv, char **env, uint64_t timeout_ms, struct al_buf *out,
-                 struct al_buf *errors, int *ret_status, struct al_err *err)
+static int ask(struct al_pyrun *p, const char *const *argv, char **env, uint64_t timeout_ms,
+               struct al_buf *out, struct al_buf *errors, int *ret_status, struct al_err *err)
 {
     int out_pipe[2] = {-1, -1}, err_pipe[2] = {-1, -1}, pidfd = -1, r = -1;
     pid_t pid = 0;
@@ -98,7 +102,7 @@ int al_py_ask_in(const char *const *argv, char **env, uint64_t timeout_ms, struc
     al_close(&out_pipe[1]);
     al_close(&err_pipe[1]);
     if (r == 0) {
-        struct question q = {out_pipe[0], err_pipe[0], pidfd, out, errors};
+        struct question q = {p, out_pipe[0], err_pipe[0], pidfd, out, errors};
         struct al_exit end = {0};
         bool in_time = listen_to(&q, timeout_ms);
         kill(-pid, SIGKILL); /* and what it has left in its group */
@@ -117,12 +121,18 @@ int al_py_ask_in(const char *const *argv, char **env, uint64_t timeout_ms, struc
     return r < 0 ? -1 : 0;
 }
 
+int al_py_ask_in(const char *const *argv, char **env, uint64_t timeout_ms, struct al_buf *out,
+                 struct al_buf *errors, int *ret_status, struct al_err *err)
+{
+    return ask(NULL, argv, env, timeout_ms, out, errors, ret_status, err);
+}
+
 int al_py_ask(struct al_pyrun *p, const char *const *argv, uint64_t timeout_ms, struct al_buf *out,
               struct al_buf *errors, int *ret_status, struct al_err *err)
 {
     char **env = al_env_child();
     al_env_clean_path(env, al_pyrun_avoid(p));
-    int r = al_py_ask_in(argv, env, timeout_ms, out, errors, ret_status, err);
+    int r = ask(p, argv, env, timeout_ms, out, errors, ret_status, err);
     al_env_free(env);
     return r;
 }

@@ -93,7 +93,8 @@ const char *al_pyrun_program(struct al_pyrun *p, const char *name);
 
 /* ask.c: runs a program to its end and waits: for the pool, never the loop. In "/", with the environment of tool
  * children but its PATH cleaned of `avoid`. What it prints is kept up to the maxima of out and errors (may be NULL), the
- * rest dropped. 0 with its exit status (-1: by a signal); -1 when it did not start or did not end in time. */
+ * rest dropped. 0 with its exit status (-1: by a signal); -1 when it did not start or did not end in time, or the object is
+ * being closed. */
 int al_py_ask(struct al_pyrun *p, const char *const *argv, uint64_t timeout_ms, struct al_buf *out, struct al_buf *errors,
               int *ret_status, struct al_err *err) AL_MUST_CHECK;
 /* The same with that environment (NULL-terminated, borrowed), in whatever process. */

@@ -2,6 +2,7 @@
  * same. */
 #include "pyrun/pyrun_int.h"
 
+#include "base/ident.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -14,10 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ASK_MS 15000
+/* One that hangs leaves time for others; all of it is what a person waits for a first script. */
+#define FIND_MS 15000
+#define ASK_MS 10000
+#define UV_MS 5000
 #define ANSWER_MAX 65536
 #define MIN_MINOR 10
 #define CACHE "discovery.json"
+#define NAMED "--python" /* the source of one that a person named */
 
 /* Runs on Pythons from 2.7 on, so that an old one says how old it is. A virtual environment's answer is that
  * of the installation beneath it. */
@@ -38,9 +43,17 @@ static const char question[] = "import sys,os,json\n"
 /* What the answers "not found" and "too old" are made of. */
 struct search {
     struct al_pyrun *pyrun;
+    uint64_t until_ms;
     char too_old[64]; /* the newest that was refused */
     int old_minor;
 };
+
+static uint64_t time_for(const struct search *s, uint64_t most)
+{
+    uint64_t now = al_mono_ms();
+    uint64_t left = s->until_ms > now ? s->until_ms - now : 0;
+    return left < most ? left : most;
+}
 
 void al_py_interpreter_fini(struct al_py_interpreter *i)
 {
@@ -136,8 +149,8 @@ static bool fill(const struct al_json *answer, struct al_py_interpreter *i)
     i->path = text_of(answer, "executable");
     i->prefix = text_of(answer, "prefix");
     i->exec_prefix = text_of(answer, "execPrefix");
-    if (!i->path || !i->prefix || !i->exec_prefix || !version || version->type != AL_JSON_ARRAY ||
-        version->n != 3)
+    if (!i->path || i->path[0] != '/' || !i->prefix || !i->exec_prefix || !version ||
+        version->type != AL_JSON_ARRAY || version->n != 3)
         return false;
     const struct al_json *minor = version->child->next;
     i->major = version_part(version->child);
@@ -170,6 +183,23 @@ static bool look_at(struct al_py_interpreter *i)
     return true;
 }
 
+/* A file named by a program of ours is held to the same rules as one found in PATH. */
+static char *trusted(struct al_pyrun *p, struct al_str path)
+{
+    autofree char *dir = al_xdup(path.p, path.n);
+    char *slash = strrchr(dir, '/');
+    if (path.n == 0 || dir[0] != '/' || !slash || slash == dir)
+        return NULL;
+    *slash = 0;
+    return al_path_find_program_in(dir, slash + 1, al_pyrun_avoid(p));
+}
+
+static bool may_be_run(struct al_pyrun *p, const struct al_py_interpreter *i)
+{
+    autofree char *path = trusted(p, al_str_of(i->path));
+    return path != NULL;
+}
+
 /* Last line of what it printed: a wrapper may have said something before. */
 static struct al_str last_line(const struct al_buf *out)
 {
@@ -190,7 +220,7 @@ static int ask(struct search *s, const char *program, const char *source, struct
     autoarena struct al_arena a = AL_ARENA_INIT(ANSWER_MAX);
     const struct al_json *answer;
     int status = 0;
-    if (al_py_ask(s->pyrun, argv, ASK_MS, &out, NULL, &status, err) < 0)
+    if (al_py_ask(s->pyrun, argv, time_for(s, ASK_MS), &out, NULL, &status, err) < 0)
         return -1;
     struct al_py_interpreter i = {0};
     if (status != 0 || al_json_parse(&a, last_line(&out), &answer, NULL) < 0 || !fill(answer, &i)) {
@@ -214,31 +244,28 @@ static int ask(struct search *s, const char *program, const char *source, struct
         return 1;
     }
     i.source = al_xstrdup(source);
+    /* A wrapper that may be run can name one that may not. */
+    if (strcmp(source, NAMED) != 0 && !may_be_run(s->pyrun, &i)) {
+        al_py_interpreter_fini(&i);
+        al_fail(err, AL_RUNTIME_UNAVAILABLE,
+                "its executable lies where others, or the workspace, put things");
+        return 1;
+    }
     *ret = i;
     return 0;
 }
 
 /* --- the search --- */
 
-/* A file named by a program of ours is held to the same rules as one found in PATH. */
-static char *trusted(struct al_pyrun *p, struct al_str path)
+static char *ask_uv(struct search *s)
 {
-    autofree char *dir = al_xdup(path.p, path.n);
-    char *slash = strrchr(dir, '/');
-    if (path.n == 0 || dir[0] != '/' || !slash || slash == dir)
-        return NULL;
-    *slash = 0;
-    return al_path_find_program_in(dir, slash + 1, al_pyrun_avoid(p));
-}
-
-static char *ask_uv(struct al_pyrun *p)
-{
+    struct al_pyrun *p = s->pyrun;
     const char *uv = al_pyrun_program(p, "uv");
     autobuf struct al_buf out = AL_BUF_INIT(ANSWER_MAX);
     const char *argv[] = {uv, "python", "find", "--no-project", ">=3.10", NULL};
     int status = 0;
     struct al_err unused;
-    if (!uv || al_py_ask(p, argv, ASK_MS, &out, NULL, &status, &unused) < 0 || status != 0)
+    if (!uv || al_py_ask(p, argv, time_for(s, UV_MS), &out, NULL, &status, &unused) < 0 || status != 0)
         return NULL;
     return trusted(p, last_line(&out));
 }
@@ -249,7 +276,7 @@ static int search_all(struct search *s, struct al_py_interpreter *ret, struct al
     static const char *const names[] = {"python3",    "python",     "python3.14", "python3.13",
                                         "python3.12", "python3.11", "python3.10"};
     struct al_err late = {0}, why;
-    autofree char *by_uv = ask_uv(s->pyrun);
+    autofree char *by_uv = ask_uv(s);
     if (by_uv && ask(s, by_uv, "uv", ret, &why) == 0)
         return 0;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -283,7 +310,7 @@ static int take_named(struct search *s, struct al_py_interpreter *ret, struct al
     const char *program = strchr(named, '/') ? real : al_pyrun_program(s->pyrun, named);
     if (!program)
         al_fail(err, AL_RUNTIME_UNAVAILABLE, "there is no such program");
-    else if (ask(s, program, "--python", ret, err) == 0)
+    else if (ask(s, program, NAMED, ret, err) == 0)
         return 0;
     err->code = AL_RUNTIME_UNAVAILABLE;
     al_wrap(err, "--python %.200s", named);
@@ -345,22 +372,13 @@ static bool read_version(struct al_str text, struct al_py_interpreter *i)
     return true;
 }
 
-static bool avoided(struct al_pyrun *p, const struct al_py_interpreter *i)
-{
-    for (size_t n = 0; p->avoid[n]; n++) {
-        if (beneath(i->path, p->avoid[n]))
-            return true;
-    }
-    return false;
-}
-
 /* Whether it is still what it was when it was asked, and what would be taken now. */
 static bool still_good(struct al_pyrun *p, const struct al_py_interpreter *i)
 {
     struct al_py_interpreter now = {.path = i->path};
-    bool named = strcmp(i->source, "--python") == 0;
+    bool named = strcmp(i->source, NAMED) == 0;
     return look_at(&now) && now.mtime_ns == i->mtime_ns && now.size == i->size && now.inode == i->inode &&
-           (named || !avoided(p, i));
+           named == (p->python != NULL) && (named || may_be_run(p, i));
 }
 
 static bool fill_from_cache(struct al_pyrun *p, const struct al_json *v, struct al_py_interpreter *i)
@@ -371,7 +389,7 @@ static bool fill_from_cache(struct al_pyrun *p, const struct al_json *v, struct 
     i->prefix = text_of(v, "prefix");
     i->exec_prefix = text_of(v, "execPrefix");
     i->source = text_of(v, "source");
-    if (!i->path || !i->prefix || !i->exec_prefix || !i->source ||
+    if (!i->path || i->path[0] != '/' || !i->prefix || !i->exec_prefix || !i->source ||
         !read_version(al_json_get_text(v, "version"), i) || !roots || roots->type != AL_JSON_ARRAY ||
         roots->n > 5)
         return false;
@@ -410,7 +428,7 @@ static bool read_cache(struct al_pyrun *p, struct al_py_interpreter *ret)
 
 static int find(struct al_pyrun *p, struct al_err *err)
 {
-    struct search s = {.pyrun = p};
+    struct search s = {.pyrun = p, .until_ms = al_mono_ms() + FIND_MS};
     if (p->has_found && still_good(p, &p->found))
         return 0;
     if (p->has_found)

@@ -316,6 +316,7 @@ void al_pyrun_forget(struct al_pyrun *p, enum al_py_backend b)
 bool al_pyrun_settle(struct al_pyrun *p)
 {
     p->closed = true;
+    p->closing = true;
     for (int b = 0; b < AL_PY_N; b++) {
         if (p->probing[b] && p->probing[b]->run)
             al_py_run_cancel(p->probing[b]->run);

@@ -23,6 +23,7 @@ struct al_pyrun {
     bool has_found;
     struct al_py_interpreter found;
     _Atomic unsigned bwrap_minor; /* of bubblewrap 0.MINOR; 0: not known, so a new one */
+    _Atomic bool closing;         /* no program is asked, or waited for, any more */
     _Atomic unsigned wasm_wall;   /* wasm.c: what is around Node.js; 0: not known */
 
     /* The loop's thread alone. */

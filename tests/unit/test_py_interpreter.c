@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "os/fd.h"
 #include "os/path.h"
-#include "pyrun/backend.h"
+#include "pyrun/pyrun_int.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -234,6 +234,127 @@ static void one_in_the_workspace_is_passed_over(void **unused)
     al_pyrun_free(p);
 }
 
+/* Which wrapper names it does not matter; and what our own file says of it is held to the same rule. */
+static void the_executable_is_held_to_the_rules_of_programs(void **unused)
+{
+    (void)unused;
+    static const char *const places[] = {"open", "here"};
+    char text[600], folder[256];
+    struct al_py_interpreter i;
+    struct al_err err;
+    const char *avoid[] = {NULL, NULL};
+    char here[256];
+    snprintf(here, sizeof(here), "%s/here", bin);
+    avoid[0] = here;
+    setenv("PATH", bin, 1);
+    for (size_t k = 0; k < 2; k++) {
+        snprintf(folder, sizeof(folder), "%s/%s", bin, places[k]);
+        assert_int_equal(mkdir(folder, 0755), 0);
+        assert_int_equal(chmod(folder, k == 0 ? 0777 : 0755), 0);
+        snprintf(text, sizeof(text), "%s/python3", places[k]);
+        script(text, "#!/bin/sh\n");
+        snprintf(
+            text, sizeof(text),
+            "#!/bin/sh\necho '{\"version\":[3,12,1],\"executable\":\"%s/python3\",\"prefix\":\"/opt/py\","
+            "\"execPrefix\":\"/opt/py\",\"stdlib\":\"/opt/py/lib/python3.12\"}'\n",
+            folder);
+        script("python3", text);
+        struct al_pyrun *p = make(NULL, avoid);
+        assert_int_equal(find(p, &i, &err), -1);
+        al_pyrun_free(p);
+        /* As if it had been taken, and named by a person. */
+        char cache[256], path[300];
+        struct stat st;
+        snprintf(path, sizeof(path), "%s/python3", folder);
+        assert_int_equal(stat(path, &st), 0);
+        snprintf(cache, sizeof(cache), "%s/runtimes/python/discovery.json", state);
+        static const char *const sources[] = {"--python", "PATH", "uv"};
+        for (size_t n = 0; n < 3; n++) {
+            FILE *f = fopen(cache, "w");
+            assert_non_null(f);
+            fprintf(f,
+                    "{\"executable\":\"%s\",\"prefix\":\"/opt/py\",\"execPrefix\":\"/opt/py\",\"roots\":[],"
+                    "\"version\":\"3.12.1\",\"source\":\"%s\",\"asked\":null,\"mtimeNs\":%lld,\"size\":%lld,"
+                    "\"inode\":%lld}",
+                    path, sources[n], (long long)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+                    (long long)st.st_size, (long long)st.st_ino);
+            fclose(f);
+            p = make(NULL, avoid);
+            assert_int_equal(find(p, &i, &err), -1);
+            al_pyrun_free(p);
+        }
+    }
+}
+
+static void what_is_named_by_a_relative_path_is_no_interpreter(void **unused)
+{
+    (void)unused;
+    struct al_py_interpreter i;
+    struct al_err err;
+    script("python3", "#!/bin/sh\necho '{\"version\":[3,12,1],\"executable\":\"bin/sh\",\"prefix\":\"/usr\","
+                      "\"execPrefix\":\"/usr\"}'\n");
+    char named[256];
+    snprintf(named, sizeof(named), "%s/python3", bin);
+    assert_int_equal(chdir("/"), 0);
+    struct al_pyrun *p = make(named, NULL);
+    assert_int_equal(find(p, &i, &err), -1);
+    assert_non_null(strstr(err.msg, "does not answer as Python 3 does"));
+    al_pyrun_free(p);
+}
+
+/* A folder, what is no Python, what talks without an end, what lies. */
+static void odd_programs_are_refused_in_words(void **unused)
+{
+    (void)unused;
+    static const char *const texts[] = {
+        "#!/bin/sh\nexec yes 0123456789012345678901234567890123456789 2>/dev/null | head -c 20000000\n",
+        "#!/bin/sh\necho '{\"version\":[3,12],\"executable\":\"/bin/sh\"}'\n",
+        "#!/bin/sh\necho "
+        "'{\"version\":{\"a\":1,\"b\":2,\"c\":3},\"executable\":\"/bin/sh\",\"prefix\":\"/\"}'\n",
+        "#!/bin/sh\necho '{\"version\":[\"3\",\"12\",\"1\"],\"executable\":\"/bin/sh\",\"prefix\":\"/usr\","
+        "\"execPrefix\":\"/usr\"}'\n",
+        "#!/bin/sh\nkill -9 $$\n",
+        "#!/nowhere/python\n",
+        "",
+    };
+    struct al_py_interpreter i;
+    struct al_err err;
+    char named[256];
+    snprintf(named, sizeof(named), "%s/odd", bin);
+    for (size_t k = 0; k <= sizeof(texts) / sizeof(texts[0]); k++) {
+        if (k > 0)
+            script("odd", texts[k - 1]);
+        struct al_pyrun *p = make(k == 0 ? bin : named, NULL);
+        assert_int_equal(find(p, &i, &err), -1);
+        assert_int_equal(err.code, AL_RUNTIME_UNAVAILABLE);
+        assert_non_null(strstr(err.msg, "--python "));
+        assert_true(err.hint[0] != 0);
+        al_pyrun_free(p);
+    }
+}
+
+static void *close_soon(void *pyrun)
+{
+    struct al_pyrun *p = pyrun;
+    usleep(100000);
+    p->closing = true;
+    return NULL;
+}
+
+static void who_is_closed_waits_for_no_answer(void **unused)
+{
+    (void)unused;
+    static const char *const slow[] = {"/bin/sleep", "1000", NULL};
+    struct al_pyrun *p = make(NULL, NULL);
+    struct al_err err;
+    pthread_t thread;
+    int status;
+    assert_int_equal(pthread_create(&thread, NULL, close_soon, p), 0);
+    assert_int_equal(al_py_ask(p, slow, 100000, NULL, NULL, &status, &err), -1);
+    pthread_join(thread, NULL);
+    al_pyrun_free(p);
+}
+
 static void uv_is_asked_first(void **unused)
 {
     (void)unused;
@@ -311,6 +432,10 @@ int main(void)
         cmocka_unit_test_setup(a_named_one_is_taken_or_refused, fresh),
         cmocka_unit_test_setup(what_was_found_is_remembered_while_the_file_stays, fresh),
         cmocka_unit_test_setup(one_in_the_workspace_is_passed_over, fresh),
+        cmocka_unit_test_setup(the_executable_is_held_to_the_rules_of_programs, fresh),
+        cmocka_unit_test_setup(what_is_named_by_a_relative_path_is_no_interpreter, fresh),
+        cmocka_unit_test_setup(odd_programs_are_refused_in_words, fresh),
+        cmocka_unit_test_setup(who_is_closed_waits_for_no_answer, fresh),
         cmocka_unit_test_setup(uv_is_asked_first, fresh),
         cmocka_unit_test_setup(a_program_that_does_not_answer_is_late_and_killed, fresh),
         cmocka_unit_test(each_distribution_has_its_words),
