@@ -11,6 +11,7 @@
 #include "os/fd.h"
 #include "os/path.h"
 #include "os/spawn.h"
+#include "sandbox/seccomp.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define WORDS_MAX 96
+#define CALLS_MAX (64 * 1024)
 #define CONTAINER_USER 65534 /* as root, when the run names nobody */
 #define NO_MEMORY "the command of a container is too long"
 
@@ -182,9 +184,32 @@ static void environment(struct words *w, const struct al_py_start *s, const stru
     add_f(w, "MPLCONFIGDIR=%s/.matplotlib", places->work);
 }
 
+/* Engines have lists of their own, which differ, and let a container make user namespaces or keyrings. NULL
+ * with err. */
+static const char *calls_file(const struct al_py_start *s, struct al_arena *a, struct al_err *err)
+{
+    static const char name[] = "container-calls.json";
+    const char *folder = al_arena_printf(a, "%s/runtimes", al_pyrun_state_dir(s->pyrun));
+    const char *path = folder ? al_arena_printf(a, "%s/%s", folder, name) : NULL;
+    autobuf struct al_buf text = AL_BUF_INIT(CALLS_MAX), there = AL_BUF_INIT(CALLS_MAX);
+    if (!path || al_seal_guest_profile(&text) < 0) {
+        (void)al_fail(err, AL_INTERNAL, NO_MEMORY);
+        return NULL;
+    }
+    if (al_path_private_dir(folder, err) < 0)
+        return NULL;
+    autofd int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    autofd int old = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    bool same =
+        old >= 0 && al_fd_read_all(old, &there) == 0 && al_str_eq(al_buf_str(&there), al_buf_str(&text));
+    if (!same && al_path_write_atomic(dir, name, al_buf_str(&text), 0600, name, err) < 0)
+        return NULL;
+    return path;
+}
+
 /* The words of the engine: in the order in which the documentation shows them, then what came later. */
 static void engine_words(struct words *w, const struct al_py_start *s, const struct al_oci_engine *e,
-                         const char *image)
+                         const char *image, const char *calls)
 {
     static const char *const walls[] = {"--network=none", "--read-only", "--cap-drop=ALL",
                                         "--security-opt=no-new-privileges"};
@@ -222,6 +247,7 @@ static void engine_words(struct words *w, const struct al_py_start *s, const str
     add_f(w, "--workdir=%s", inside.work);
     if (s->report_fd >= 0)
         add_f(w, "--cidfile=%s/logs/container", s->spec->job->path);
+    add_f(w, "--security-opt=seccomp=%s", calls);
     environment(w, s, &inside);
     add_copy(w, image);
     const char *python[] = {"python", NULL};
@@ -291,6 +317,9 @@ static int build(const struct al_py_start *s, const struct al_oci_engine *e, con
     struct words stop = {a, al_arena_alloc(a, 8 * sizeof(char *)), 0, false};
     if (!run.list || !stop.list)
         return al_fail(err, AL_INTERNAL, NO_MEMORY);
+    const char *calls = calls_file(s, a, err);
+    if (!calls)
+        return -1;
     if (s->report_fd >= 0) {
         autofree char *locks = al_oci_locks_folder(s->pyrun, err);
         if (!locks)
@@ -298,7 +327,7 @@ static int build(const struct al_py_start *s, const struct al_oci_engine *e, con
         (void)al_oci_sweep(s->pyrun);
         keeper_words(&run, s, e, image, locks);
     }
-    engine_words(&run, s, e, image);
+    engine_words(&run, s, e, image, calls);
     stop_words(s, e, &stop, ret);
     ret->program = s->report_fd >= 0 ? NULL : al_arena_dup(a, al_str_of(e->program));
     ret->argv = run.list;

@@ -2,6 +2,7 @@
 #ifndef AL_SANDBOX_SECCOMP_H
 #define AL_SANDBOX_SECCOMP_H
 
+#include "base/buf.h"
 #include "base/err.h"
 
 struct sock_fprog;
@@ -27,5 +28,9 @@ int al_seal_build(enum al_seal kind, struct sock_fprog **ret, struct al_err *err
 void al_seal_free(struct sock_fprog *prog);
 int al_seal_load(const struct sock_fprog *prog); /* sets no_new_privs; 0 or -errno; async-signal-safe */
 int al_seal_load_threads(const struct sock_fprog *prog); /* of all threads of the process */
+
+/* AL_SEAL_GUEST as the JSON that container engines take (--security-opt seccomp=FILE), some 8 KiB; what it
+ * refuses by looking at arguments is ENOSYS there. -1: out is full. */
+int al_seal_guest_profile(struct al_buf *out) AL_MUST_CHECK;
 
 #endif

@@ -120,9 +120,10 @@ static void the_words_stand_in_the_documented_order(void **state)
              "-v %s/script:/job/script:ro -v %s/input:/job/input:ro -v %s/work:/job/work:rw -v "
              "%s/staging:/job/out:rw "
              "--tmpfs /tmp:size=256m --label alisio=analysis --memory-swap=512m --pull=never %s"
-             "-v %s:/job/scratch:ro --workdir=/job/work --cidfile=%s/logs/container -e ",
+             "-v %s:/job/scratch:ro --workdir=/job/work --cidfile=%s/logs/container "
+             "--security-opt=seccomp=%s/runtimes/container-calls.json -e ",
              t->top, job.id, user, j, j, j, j, geteuid() == 0 ? "" : "--userns=keep-id ",
-             geteuid() == 0 ? copy : pad, j);
+             geteuid() == 0 ? copy : pad, j, t->state);
     if (strncmp(got.p, want, strlen(want)) != 0)
         fail_msg("%s\nis not\n%s", got.p, want);
     assert_non_null(strstr(got.p, " -e ALISIO_OUTPUT_DIR=/job/out "));
