@@ -312,8 +312,12 @@ static int take_named(struct search *s, struct al_py_interpreter *ret, struct al
         al_fail(err, AL_RUNTIME_UNAVAILABLE, "there is no such program");
     else if (ask(s, program, NAMED, ret, err) == 0)
         return 0;
+    /* A model may read it, too: where on this computer is for the person who named it, and knows. */
+    const char *slash = strrchr(named, '/');
     err->code = AL_RUNTIME_UNAVAILABLE;
-    al_wrap(err, "--python %.200s", named);
+    al_wrap(err, "--python %s%.*s", slash ? "…/" : "",
+            AL_FMT(al_utf8_cut(al_str_of(slash ? slash + 1 : named), 200)));
+    al_detail(err, "%s", named);
     return al_hint(err, "Name a Python 3.%d or newer, or leave --python out.", MIN_MINOR);
 }
 

@@ -8,6 +8,7 @@
 #include "pyrun/wasm_int.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/fd.h"
 #include "os/path.h"
 #include "sandbox/landlock.h"
@@ -268,8 +269,9 @@ static bool explain(const struct al_guest_report *report, int exit_code, struct 
         const char *end = memchr(line.p, '\n', line.n);
         if (end)
             line.n = (size_t)(end - line.p);
-        al_fail(err, AL_RUNTIME_UNAVAILABLE, "wasm: Pyodide did not start: %.*s",
-                line.n > 300 ? 300 : (int)line.n, line.p);
+        autobuf struct al_buf shown = AL_BUF_INIT(4096);
+        al_text_visible(&shown, al_utf8_cut(line, 300), false); /* a script could have written it */
+        al_fail(err, AL_RUNTIME_UNAVAILABLE, "wasm: Pyodide did not start: %.*s", AL_FMT(al_buf_str(&shown)));
         al_hint(
             err,
             "alisio analysis setup --wasm; a script needs some 200 MB of memory (analysis.wasm.memoryMb)");

@@ -72,6 +72,7 @@ static void conclude(struct python_run *r)
                 r->ran ? "the run was cancelled" : "the run was cancelled before it started");
         al_hint(&r->err, "nothing of it was published");
     }
+    python_hide_in_error(r, &r->err);
     if (!r->began) {
         end_call(r);
         return;
@@ -148,6 +149,7 @@ static void published(void *ud)
             al_publish_commit(&r->publication, al_core_store(r->core), quota, &r->publish_err) >= 0)
             r->published = true;
     }
+    python_hide_in_error(r, &r->publish_err);
     /* Of a script that failed, that is what counts; that its files were refused, too, is told beside it. */
     if (r->publish_err.code && !r->err.code)
         r->err = r->publish_err;
@@ -354,7 +356,9 @@ static void chosen(void *ud, const struct al_py_probe *probe, enum al_py_backend
         r->chosen = true;
         r->backend = backend;
         r->probe = *probe;
-        r->reason = al_arena_dup(&r->arena, reason);
+        autobuf struct al_buf hidden = AL_BUF_INIT(64u << 10);
+        python_hide_paths(r, reason, &hidden);
+        r->reason = al_arena_dup(&r->arena, al_buf_str(&hidden));
         /* Never a silent downgrade. */
         if (probe->isolation >= AL_PY_RESTRICTED_PROCESS && al_pyrun_wanted(r->pyrun) == AL_PY_N)
             al_buf_addf(&r->warnings, "no sandbox held this script: %s\n", r->reason ? r->reason : "");

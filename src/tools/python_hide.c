@@ -4,6 +4,7 @@
 #include "tools/python_int.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/path.h"
 
 #include <stdio.h>
@@ -102,4 +103,21 @@ void python_hide_paths(const struct python_run *r, struct al_str text, struct al
     }
     for (size_t i = 0; i < p.n; i++)
         free(p.list[i].from);
+}
+
+static void hide_in(const struct python_run *r, char *text, size_t room)
+{
+    autobuf struct al_buf out = AL_BUF_INIT(64u << 10);
+    if (!strchr(text, '/'))
+        return;
+    python_hide_paths(r, al_str_of(text), &out);
+    struct al_str s = al_utf8_cut(al_buf_str(&out), room - 1);
+    memcpy(text, s.p, s.n);
+    text[s.n] = '\0';
+}
+
+void python_hide_in_error(const struct python_run *r, struct al_err *err)
+{
+    hide_in(r, err->msg, sizeof err->msg);
+    hide_in(r, err->hint, sizeof err->hint);
 }

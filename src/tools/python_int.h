@@ -163,6 +163,8 @@ void python_journal_end(struct python_run *r);
 /* --- python_hide.c: paths of this machine, which a script and its tracebacks name */
 /* Appends text with them replaced by what they are to the script: "/job/script/main.py", "<python>/…", "<state>/…". */
 void python_hide_paths(const struct python_run *r, struct al_str text, struct al_buf *out);
+/* The same within the message and the hint of an error: what the layers below say is for people at a shell, too. */
+void python_hide_in_error(const struct python_run *r, struct al_err *err);
 
 /* --- python_error.c */
 /* What a traceback ends with; views into it. */

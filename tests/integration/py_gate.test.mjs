@@ -1,6 +1,6 @@
 // What python_run is let in by, and what is said of it at a shell.
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { makeHome, run, runJson } from "./lib.mjs";
@@ -37,4 +37,26 @@ test("a failure is told once, on standard error, beside what the script said", (
   assert.match(stderr, /hint: /);
   assert.ok(!stdout.includes("PYTHON_FAILED") && !stdout.includes("hint:"), stdout);
   assert.match(stdout, /^exit code 1.*\n--- stdout ---\nso far\n--- stderr ---\nTraceback/);
+});
+
+test("what fails names no folder of this machine to a script", () => {
+  const said = (args, ...flags) =>
+    run(home, ["--allow-process", ...flags, "--json", "js", "-e",
+      `return await tools.python_run(${JSON.stringify(args)}).catch((e) => [e.code, e.message, e.hint])`]).stdout;
+  const publishes = { code: "from alisio_runtime import output_dir\n(output_dir() / 'a.txt').write_text('x')" };
+  assert.match(said({ code: "1" }, "--python", join(home.dir, "no-python")), /RUNTIME_UNAVAILABLE.*…\/no-python/);
+  for (const args of [["--python", join(home.dir, "no-python")], []]) {
+    const text = said(publishes, ...args);
+    assert.ok(!text.includes(home.dir), text);
+  }
+  rmSync(join(home.env.ALISIO_STATE_HOME, "artifacts"), { recursive: true, force: true });
+  for (const plant of [(path) => writeFileSync(path, ""), (path) => symlinkSync(home.workspace, path)]) {
+    const path = join(home.env.ALISIO_STATE_HOME, "artifacts");
+    plant(path);
+    const text = said(publishes);
+    assert.match(text, /the output cannot be stored/);
+    assert.ok(!text.includes(home.dir), text);
+    assert.deepEqual(readdirSync(home.workspace), []);
+    rmSync(path);
+  }
 });

@@ -196,6 +196,20 @@ static void paths_of_this_machine_become_those_of_the_job(void **state)
     rig_free(&g);
 }
 
+static void errors_of_the_layers_below_hide_them_too(void **state)
+{
+    (void)state;
+    struct rig g;
+    struct al_err err = {0};
+    rig_make(&g, NULL);
+    al_fail(&err, AL_INTERNAL, "cannot make %s/artifacts: no space", g.w.state);
+    al_hint(&err, "make room in %s, or choose another", g.w.state);
+    python_hide_in_error(&g.r, &err);
+    assert_string_equal(err.msg, "cannot make <state>/artifacts: no space");
+    assert_string_equal(err.hint, "make room in <state>, or choose another");
+    rig_free(&g);
+}
+
 /* --- results --- */
 
 static void fill(struct al_buf *b, const char *line, int times)
@@ -417,6 +431,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_last_line_of_any_bytes_and_length_stays_one_short_line),
         cmocka_unit_test(a_signal_is_named),
         cmocka_unit_test(paths_of_this_machine_become_those_of_the_job),
+        cmocka_unit_test(errors_of_the_layers_below_hide_them_too),
         cmocka_unit_test(the_text_has_a_head_warnings_and_the_ends_of_both_outputs),
         cmocka_unit_test(the_text_keeps_to_what_a_model_may_read_and_keeps_the_traceback),
         cmocka_unit_test(what_was_published_is_named_with_kind_size_and_id),
