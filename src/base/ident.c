@@ -1,9 +1,10 @@
+#define OPENSSL_SUPPRESS_DEPRECATED /* see al_sha256 */
 #include "base/ident.h"
 
 #include "base/mem.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -188,38 +189,37 @@ void al_time_local(char out[AL_TIME_MAX], int64_t wall_ms)
     snprintf(out, AL_TIME_MAX, "%.*s", AL_TIME_MAX - 1, text);
 }
 
+/* Not through EVP: that brings most of libcrypto, reads its configuration before the first hash, and chooses among
+ * providers by name. This is one object, with the processor's own instructions where it has them. */
 struct al_sha256 {
-    EVP_MD_CTX *ctx;
+    SHA256_CTX ctx;
 };
 
 struct al_sha256 *al_sha256_new(void)
 {
     struct al_sha256 *h = al_xcalloc(1, sizeof *h);
-    h->ctx = EVP_MD_CTX_new();
-    if (!h->ctx || EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL) != 1)
+    if (SHA256_Init(&h->ctx) != 1)
         broken("SHA-256 is not available in libcrypto");
     return h;
 }
 
 void al_sha256_add(struct al_sha256 *h, const void *p, size_t n)
 {
-    if (n && EVP_DigestUpdate(h->ctx, p, n) != 1)
+    if (n && SHA256_Update(&h->ctx, p, n) != 1)
         broken("SHA-256 failed");
 }
 
 void al_sha256_end(struct al_sha256 *h, char out[AL_SHA256_HEX])
 {
     static const char hex[] = "0123456789abcdef";
-    unsigned char sum[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    if (EVP_DigestFinal_ex(h->ctx, sum, &n) != 1 || n != 32)
+    unsigned char sum[SHA256_DIGEST_LENGTH];
+    if (SHA256_Final(sum, &h->ctx) != 1)
         broken("SHA-256 failed");
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < sizeof sum; i++) {
         out[2 * i] = hex[sum[i] >> 4];
         out[2 * i + 1] = hex[sum[i] & 15];
     }
-    out[2 * n] = '\0';
-    EVP_MD_CTX_free(h->ctx);
+    out[2 * sizeof sum] = '\0';
     free(h);
 }
 

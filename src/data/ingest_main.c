@@ -86,13 +86,6 @@ static bool progress(void *ud, uint64_t rows, uint64_t bytes)
     return true;
 }
 
-/* libcrypto reads its configuration before its first hash. */
-static void prepare_hash(void)
-{
-    char hash[AL_SHA256_HEX];
-    al_sha256(AL_STR(""), hash);
-}
-
 static int64_t count_rows(sqlite3 *db)
 {
     sqlite3_stmt *s = NULL;
@@ -130,7 +123,6 @@ int al_data_ingest_main(int argc, char **argv)
     if (!al_sealed_begin(argc, argv, &host) || !take_spec(&in))
         return 2;
     al_table_prepare();
-    prepare_hash();
     if (open_output(&in, &err) < 0 || seal(&in, &err) < 0)
         al_sealed_end(&err, 0, 0, NULL);
     if (in.m.probe)

@@ -81,7 +81,7 @@ static bool bound_now(void)
  */
 static int leave_out(struct dl_phdr_info *lib, size_t n, void *ud)
 {
-    static const char *const names[] = {"/libcrypto.so", "/libseccomp.so", "/libuv.so"};
+    static const char *const names[] = {"/libseccomp.so", "/libuv.so"};
     bool unused = false;
     (void)n;
     (void)ud;
