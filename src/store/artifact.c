@@ -217,18 +217,30 @@ int al_store_artifact_get(struct al_store *s, const char *id, const char *worksp
     return 0;
 }
 
+/* One statement per scope, so that each walks its own index from where it is to begin, newest first. */
+#define LIST(where)                                                                                     \
+    "SELECT " LIST_COLS " FROM artifacts WHERE " where                                                  \
+    " AND (?1 IS NULL OR workspace=?1) AND (?2 IS NULL OR session=?2) AND (?3 IS NULL OR execution=?3)" \
+    " AND (?4 IS NULL OR kind=?4) AND (status='ready' OR (?5 AND status='expired'))"                    \
+    " AND seq <= coalesce((SELECT seq - 1 FROM artifacts WHERE id=?6),"                                 \
+    " (SELECT seq FROM artifacts WHERE id<?6 ORDER BY id DESC LIMIT 1),"                                \
+    " CASE WHEN ?6 IS NULL THEN 9223372036854775807 END)"                                               \
+    " AND (?7=0 OR created_ms<?7) ORDER BY seq DESC LIMIT ?8"
+
+static const char *list_sql(const struct al_artifact_filter *f)
+{
+    if (f->execution)
+        return LIST("execution=?3");
+    if (f->session)
+        return LIST("session=?2");
+    return f->workspace ? LIST("workspace=?1") : LIST("true");
+}
+
 int al_store_artifact_each(struct al_store *s, const struct al_artifact_filter *f,
                            bool (*fn)(void *ud, const struct al_artifact *), void *ud, struct al_err *err)
 {
     struct al_stmt *q;
-    if (al_db_prepare(
-            s->db,
-            "SELECT " LIST_COLS " FROM artifacts WHERE (?1 IS NULL OR workspace=?1) AND "
-            "(?2 IS NULL OR session=?2) AND (?3 IS NULL OR execution=?3) AND (?4 IS NULL OR kind=?4) AND "
-            "(status='ready' OR (?5 AND status='expired')) AND "
-            "(?6 IS NULL OR seq<(SELECT seq FROM artifacts WHERE id=?6)) AND (?7=0 OR created_ms<?7) "
-            "ORDER BY seq DESC LIMIT ?8",
-            &q, err) < 0)
+    if (al_db_prepare(s->db, list_sql(f), &q, err) < 0)
         return -1;
     al_bind_text(q, 1, al_str_of(f->workspace));
     al_bind_text(q, 2, al_str_of(f->session));

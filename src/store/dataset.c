@@ -260,15 +260,25 @@ int al_store_dataset_add(struct al_store *s, struct al_dataset_row *d, struct al
     return r;
 }
 
+/* One statement per scope, so that each walks its own index from where it is to begin, newest first. */
+#define LIST(where)                                                                             \
+    LIST_COLS "WHERE " where " AND (?1 IS NULL OR workspace=?1) AND (?2 IS NULL OR session=?2)" \
+              " AND seq <= coalesce((SELECT seq - 1 FROM datasets WHERE id=?3),"                \
+              " (SELECT seq FROM datasets WHERE id<?3 ORDER BY id DESC LIMIT 1),"               \
+              " CASE WHEN ?3 IS NULL THEN 9223372036854775807 END) ORDER BY seq DESC LIMIT ?4"
+
+static const char *list_sql(const struct al_dataset_filter *f)
+{
+    if (f->session)
+        return LIST("session=?2");
+    return f->workspace ? LIST("workspace=?1") : LIST("true");
+}
+
 int al_store_dataset_each(struct al_store *s, const struct al_dataset_filter *f,
                           bool (*fn)(void *ud, const struct al_dataset_row *), void *ud, struct al_err *err)
 {
     struct al_stmt *q;
-    if (al_db_prepare(s->db,
-                      LIST_COLS "WHERE (?1 IS NULL OR workspace=?1) AND (?2 IS NULL OR session=?2) AND "
-                                "(?3 IS NULL OR seq<(SELECT seq FROM datasets WHERE id=?3)) "
-                                "ORDER BY seq DESC LIMIT ?4",
-                      &q, err) < 0)
+    if (al_db_prepare(s->db, list_sql(f), &q, err) < 0)
         return -1;
     al_bind_text(q, 1, al_str_of(f->workspace));
     al_bind_text(q, 2, al_str_of(f->session));

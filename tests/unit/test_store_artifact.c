@@ -266,6 +266,50 @@ static void a_grant_covers_the_isolation_it_names_and_stronger_ones(void **state
     al_store_close(s);
 }
 
+struct page {
+    char last[AL_ID_MAX];
+    int n;
+};
+
+static bool turn(void *ud, const struct al_artifact *a)
+{
+    struct page *p = ud;
+    snprintf(p->last, sizeof p->last, "%s", a->id);
+    p->n++;
+    return true;
+}
+
+/* Of each scope, which has an index of its own; and when the one that a page ended with is no longer there.
+ */
+static void pages_are_the_list(void **state)
+{
+    struct al_store *s = open_store(*state);
+    struct al_err err = {0};
+    char ses[AL_ID_MAX], gone[AL_ID_MAX] = "";
+    session_of(s, "/w", ses);
+    for (int i = 0; i < 20; i++) {
+        struct al_artifact a = make(ses, "", "a.json");
+        OK(al_store_artifact_begin(s, &a, 1, PLENTY, &err));
+        OK(al_store_artifact_ready(s, &a, 1, &err));
+        snprintf(gone, sizeof gone, "%s", i == 9 ? a.id : gone);
+    }
+    const struct al_artifact_filter scopes[] = {
+        {.limit = 7}, {.limit = 7, .workspace = "/w"}, {.limit = 7, .session = ses, .workspace = "/w"}};
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+        struct page p = {.n = 0};
+        struct al_artifact_filter f = scopes[i];
+        for (int before = -1; p.n != before;) {
+            before = p.n;
+            OK(al_store_artifact_each(s, &f, turn, &p, &err));
+            f.before = p.last;
+        }
+        assert_int_equal(p.n, 20);
+    }
+    gone[AL_ID_MAX > 30 ? 29 : 10] = '0'; /* an id between two that are there, or just before one */
+    assert_in_range(listed(s, (struct al_artifact_filter){.workspace = "/w", .before = gone}), 8, 10);
+    al_store_close(s);
+}
+
 int main(void)
 {
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -273,6 +317,7 @@ int main(void)
         CASE(an_execution_publishes_once_and_all_at_once),
         CASE(what_was_begun_can_be_taken_back),
         CASE(more_than_the_quota_is_refused),
+        CASE(pages_are_the_list),
         CASE(an_end_is_final_and_lists_know_it),
         CASE(what_a_dead_host_was_publishing_is_taken_back_and_a_live_ones_is_not),
         CASE(artifacts_outlive_their_session_but_not_the_purge_of_their_workspace),
