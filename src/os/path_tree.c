@@ -72,23 +72,22 @@ int al_path_private_dir(const char *path, struct al_err *err)
     return 0;
 }
 
-/* A folder whose permissions keep its owner out is opened up; by descriptor, so that no link is followed. */
-static int open_for_removal(int dir_fd, const char *name)
+/* A folder whose permissions keep its owner out is opened up; by descriptor, so that no link is followed.
+ * Sets errno. */
+static int open_up(int dir_fd, const char *name)
 {
-    int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(dir_fd, name, O_RDONLY | flags);
-    if (fd >= 0)
-        return fd;
-    if (errno != EACCES)
-        return -errno;
-    autofd int path_fd = openat(dir_fd, name, O_PATH | flags);
-    if (path_fd < 0)
-        return -errno;
+    autofd int path_fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     char self[64];
     snprintf(self, sizeof(self), "/proc/self/fd/%d", path_fd);
-    if (chmod(self, 0700) < 0)
-        return -errno;
-    fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return path_fd < 0 ? -1 : chmod(self, 0700);
+}
+
+static int open_for_removal(int dir_fd, const char *name)
+{
+    int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(dir_fd, name, flags);
+    if (fd < 0 && errno == EACCES && open_up(dir_fd, name) == 0)
+        fd = openat(dir_fd, name, flags);
     return fd < 0 ? -errno : fd;
 }
 
@@ -103,7 +102,12 @@ static int remove_folder(int dir_fd, const char *name, int top_fd, int depth)
         uint64_t r;
         al_random(&r, sizeof(r));
         snprintf(moved, sizeof(moved), ".alisio-rm-%016llx", (unsigned long long)r);
-        return renameat(dir_fd, name, top_fd, moved) < 0 ? -errno : 0;
+        if (renameat(dir_fd, name, top_fd, moved) == 0)
+            return 0;
+        /* It is written to itself: its ".." becomes another one. */
+        if (errno != EACCES || open_up(dir_fd, name) < 0 || renameat(dir_fd, name, top_fd, moved) < 0)
+            return -errno;
+        return 0;
     }
     int fd = open_for_removal(dir_fd, name);
     if (fd < 0)

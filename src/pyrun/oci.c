@@ -199,7 +199,7 @@ static const char *calls_file(const struct al_py_start *s, struct al_arena *a, s
     if (al_path_private_dir(folder, err) < 0)
         return NULL;
     autofd int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    autofd int old = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    autofd int old = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     bool same =
         old >= 0 && al_fd_read_all(old, &there) == 0 && al_str_eq(al_buf_str(&there), al_buf_str(&text));
     if (!same && al_path_write_atomic(dir, name, al_buf_str(&text), 0600, name, err) < 0)

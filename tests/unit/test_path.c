@@ -450,6 +450,41 @@ static void private_dir_table(void **state)
     }
 }
 
+/* As an ordinary user, whom permissions keep out of his own folders. */
+static int removes_what_was_closed(int dir_fd)
+{
+    char path[256] = "closed";
+    if (geteuid() == 0 && (setresgid(60123, 60123, 60123) < 0 || setresuid(60123, 60123, 60123) < 0))
+        return 1;
+    for (int i = 0; i < 100; i++, strcat(path, "/d")) {
+        if (mkdirat(dir_fd, path, 0700) < 0)
+            return 2;
+    }
+    for (int i = 0; i < 100; i++) {
+        *strrchr(path, '/') = 0;
+        if (fchmodat(dir_fd, path, i % 3 == 0 ? 0 : i % 3 == 1 ? 0555 : 0333, 0) < 0)
+            return 3;
+        if (!strchr(path, '/'))
+            break;
+    }
+    return al_path_remove_tree(dir_fd, "closed") == 0 && faccessat(dir_fd, "closed", F_OK, 0) < 0 ? 0 : 4;
+}
+
+static void remove_tree_opens_up_what_is_closed(void **state)
+{
+    (void)state;
+    int st = 0;
+    assert_int_equal(mkdirat(t.fd, "ours", 0700), 0);
+    autofd int ours = openat(t.fd, "ours", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (geteuid() == 0)
+        assert_int_equal(fchown(ours, 60123, 60123), 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(removes_what_was_closed(ours));
+    assert_int_equal(waitpid(pid, &st, 0), pid);
+    assert_int_equal(st, 0);
+}
+
 static void remove_tree_is_deep_and_follows_no_link(void **state)
 {
     (void)state;
@@ -573,6 +608,7 @@ int main(void)
         CASE(a_sweeper_never_takes_a_live_write_away),
         CASE(private_dir_table),
         CASE(remove_tree_is_deep_and_follows_no_link),
+        CASE(remove_tree_opens_up_what_is_closed),
         CASE(tree_bytes_counts_files_once_and_no_links),
         CASE(real_table),
         CASE(find_program_trusts_only_safe_places),
