@@ -302,7 +302,7 @@ static void job_done(void *ud)
 static void go(void *ud)
 {
     struct python_run *r = ud;
-    if (!r->rerun && python_open_inputs(r, &r->err) < 0) {
+    if ((!r->rerun && python_open_inputs(r, &r->err) < 0) || python_stored(r, &r->err) < 0) {
         conclude(r);
         return;
     }

@@ -267,8 +267,10 @@ static int copy_input(struct python_run *r, struct python_input *in, uint64_t *l
 static int fill_job(struct python_run *r)
 {
     uint64_t left = r->limits.input_bytes;
-    if (r->backend == AL_PY_WASM)
-        left = (uint64_t)al_config_int(al_core_config(r->core), AL_OPT_ANALYSIS_WASM_MAX_INPUT_BYTES);
+    uint64_t for_wasm =
+        (uint64_t)al_config_int(al_core_config(r->core), AL_OPT_ANALYSIS_WASM_MAX_INPUT_BYTES);
+    if (r->backend == AL_PY_WASM && for_wasm < left)
+        left = for_wasm;
     if (al_py_job_script(&r->job, r->call->code, &r->err) < 0 || write_job(r, false) < 0)
         return -1;
     for (size_t i = 0; i < r->n_inputs; i++) {
@@ -298,6 +300,8 @@ void python_make_job(struct python_run *r)
     char key[AL_WORKSPACE_KEY_MAX];
     al_workspace_key(key, session->workspace);
     note_prefix(r);
+    if (python_check_room(r, &r->err) < 0)
+        return;
     if (al_py_job_new(al_store_dir(al_core_store(r->core)), key, session->id, r->id, &r->job, &r->err) < 0)
         return;
     r->has_job = true;

@@ -98,6 +98,7 @@ struct python_run {
     atomic_bool stop;      /* the same, for work on the pool */
     bool busy;             /* on the pool, or choosing: the end waits for it */
     int64_t created_ms, started_ms;
+    uint64_t stored_bytes; /* of all artifacts and datasets, when its turn came */
     size_t n_events;       /* bytes of printed text that went into the journal */
     struct python_stream streams[2];
     int scratch_fd;        /* of the scratchpad, borrowed; -1: there is none */
@@ -149,6 +150,12 @@ int python_rerun_verdict(struct python_run *r, struct al_err *err) AL_MUST_CHECK
 
 /* --- python.c */
 void python_extras_done(struct python_run *r); /* r->err says why not */
+
+/* --- python_quota.c */
+/* In the loop's thread: r->stored_bytes. */
+int python_stored(struct python_run *r, struct al_err *err) AL_MUST_CHECK;
+/* On the pool: QUOTA_EXCEEDED when what is kept has reached storage.maxBytes; else inputs get at most what is left. */
+int python_check_room(struct python_run *r, struct al_err *err) AL_MUST_CHECK;
 
 /* --- python_extras.c */
 /* Finds or installs what r->extras name: python_extras_done follows, now or later. */

@@ -59,3 +59,19 @@ test("what fails names no folder of this machine to a script", () => {
     rmSync(path);
   }
 });
+
+test("what is kept has a limit: artifacts, datasets and the files of runs together", () => {
+  configure({ analysis: { runtime: "managed" }, storage: { maxBytes: 1 << 20 } });
+  const tool = (args) => runJson(home, call(args)).json;
+  writeFileSync(join(home.workspace, "large.bin"), Buffer.alloc(1 << 20));
+  assert.match(tool({ code: "1", inputs: [{ path: "large.bin" }] }).error.message, /larger than/);
+  const made = tool({ code: "import os\nopen('left', 'wb').write(bytes(1 << 20))\nprint('made')" });
+  assert.equal(made.structured?.stdout, "made\n", JSON.stringify(made));
+  rmSync(join(home.env.ALISIO_STATE_HOME, "analysis/usage.json")); // as after ten minutes
+  const { error } = tool({ code: "print('more')" });
+  assert.equal(error.code, "QUOTA_EXCEEDED", JSON.stringify(error));
+  assert.match(error.message, /files of earlier Python runs .* storage\.maxBytes is 1 MB/);
+  assert.match(error.hint, /analysis sweep/);
+  configure({ analysis: { runtime: "managed" } });
+  assert.ok(tool({ code: "1" }).ok);
+});
