@@ -4,6 +4,7 @@
 #include "cli/table.h"
 
 #include "base/text.h"
+#include "pyrun/extras.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -142,6 +143,35 @@ static void say_interpreter(struct al_app *app, const struct al_py_probe *probes
     }
 }
 
+/* "extras    analysis (Python 3.11)" */
+static void say_extras(struct al_app *app, struct al_buf *out, struct al_jw *w)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(1u << 20);
+    autobuf struct al_buf text = AL_BUF_INIT(64u << 10);
+    const struct al_json *v;
+    struct al_jw own;
+    struct al_err ignored;
+    size_t n = 0;
+    al_jw_init(&own, &text);
+    al_py_extras_json(al_core_pyrun(app->core), &own);
+    if (al_json_parse(&arena, al_buf_str(&text), &v, &ignored) < 0)
+        return;
+    al_jw_key(w, "extras");
+    al_jw_value(w, v);
+    al_buf_addf(out, "%-9s ", "extras");
+    al_json_each(set, v)
+    {
+        al_json_each(one, set)
+        {
+            al_buf_addf(out, "%s%.*s (Python ", n++ ? ", " : "", AL_FMT(al_utf8_head(set->key, 20)));
+            al_say_foreign(app, out, al_utf8_head(al_json_get_text(one, "python"), 20), false);
+            al_buf_addc(out, ')');
+        }
+    }
+    al_buf_adds(out,
+                n ? "\n" : "none; `alisio analysis setup --extras analysis` installs pandas and others\n");
+}
+
 void al_say_python(struct al_app *app, bool fresh, struct al_buf *out, struct al_jw *w)
 {
     static const char *const heads[] = {"BACK END",  "STATE",  "ISOLATION", "NETWORK", "FILES",
@@ -170,6 +200,7 @@ void al_say_python(struct al_app *app, bool fresh, struct al_buf *out, struct al
     al_table_print(app, &t, out);
     al_buf_addc(out, '\n');
     say_interpreter(app, probes, out);
+    say_extras(app, out, w);
     say_missing(app, probes, out);
     say_choice(app, probes, out, w);
     al_jw_end(w);

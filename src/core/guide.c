@@ -1,7 +1,9 @@
 #include "core/guide.h"
 
 #include "base/ident.h"
+#include "base/mem.h"
 #include "base/text.h"
+#include "core/core_int.h"
 #include "core/jsrun_int.h"
 
 #define ETAG_CHARS 12
@@ -90,10 +92,45 @@ static void answer(struct al_call *call, const struct guide_topic *topic)
     al_jw_end(&w);
 }
 
+/* Waits until it is known where a Python script would run. */
+struct waiting {
+    struct al_call *call; /* NULL: it was cancelled */
+    const struct guide_topic *topic;
+};
+
+static void wall_known(void *ud, const struct al_wall *wall, const struct al_err *err)
+{
+    struct waiting *w = ud;
+    (void)wall, (void)err; /* the guide says either */
+    if (w->call) {
+        w->call->impl = NULL;
+        answer(w->call, w->topic);
+        al_call_finish(w->call);
+    }
+    free(w);
+}
+
+static void cancel(struct al_call *call)
+{
+    struct waiting *w = call->impl;
+    if (!w)
+        return;
+    w->call = NULL;
+    call->impl = NULL;
+    al_call_finish(call);
+}
+
 static void start(struct al_call *call)
 {
     struct al_str name = al_json_get_text(call->args, "topic");
     const struct guide_topic *topic = find_topic(call->core, name);
+    if (topic && topic->write == guide_write_python) {
+        struct waiting *w = al_xcalloc(1, sizeof *w);
+        *w = (struct waiting){call, topic};
+        call->impl = w;
+        al_wall_choose(call->core, wall_known, w);
+        return;
+    }
     if (topic)
         answer(call, topic);
     else
@@ -139,5 +176,6 @@ const struct al_tool al_tool_forge_guide = {
     .not_callable = "guides are for whoever writes the script: read them before",
     .idempotent = true,
     .start = start,
+    .cancel = cancel,
     .registered = registered,
 };

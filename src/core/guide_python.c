@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "core/core_int.h"
 #include "core/guide.h"
+#include "pyrun/extras.h"
 
 static long long number(const struct al_core *core, enum al_opt o)
 {
@@ -21,7 +22,7 @@ static void write_walls(enum al_py_isolation isolation, struct al_buf *out)
     al_buf_adds(out, words[isolation]);
 }
 
-/* What is known without starting anything: the guide costs no probe. */
+/* What is known: forge_guide has asked before. */
 static void write_place(struct al_core *core, struct al_buf *out)
 {
     struct al_pyrun *p = al_core_pyrun(core);
@@ -43,11 +44,35 @@ static void write_place(struct al_core *core, struct al_buf *out)
             al_buf_addf(out, ", Python %s", probe->python);
         al_buf_adds(out, ".\n");
     } else if (r > 0) {
-        al_buf_adds(out,
-                    "where a script runs is found out at the first one; its result says where, and why.\n");
+        al_buf_adds(out, "where a script runs is in its result.\n");
     } else {
         al_buf_addf(out, "none can run: %s. A person should run `alisio analysis status`.\n", err.msg);
     }
+}
+
+/* As it was noted when they were installed; a run checks them. */
+static void write_extras(struct al_core *core, struct al_buf *out)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(1u << 20);
+    autobuf struct al_buf text = AL_BUF_INIT(64u << 10);
+    const struct al_json *v;
+    struct al_jw w;
+    struct al_err ignored;
+    al_jw_init(&w, &text);
+    al_py_extras_json(al_core_pyrun(core), &w);
+    if (al_json_parse(&arena, al_buf_str(&text), &v, &ignored) < 0)
+        return;
+    size_t n = 0;
+    al_json_each(set, v)
+    {
+        al_json_each(one, set)
+        {
+            al_buf_adds(out, n++ ? ", " : "Extras that are installed: ");
+            al_buf_addf(out, "%.*s (Python %.*s)", AL_FMT(al_utf8_head(set->key, 20)),
+                        AL_FMT(al_utf8_head(al_json_get_text(one, "python"), 20)));
+        }
+    }
+    al_buf_adds(out, n ? ".\n" : "No extras are installed: a call that names them asks the person first.\n");
 }
 
 void guide_write_python(struct al_core *core, struct al_str query, struct al_buf *out)
@@ -91,6 +116,7 @@ void guide_write_python(struct al_core *core, struct al_str query, struct al_buf
              "percent (of "
              "fractions), compact, currency:EUR.\n\n");
     write_place(core, out);
+    write_extras(core, out);
     al_buf_addf(
         out,
         "Limits: %lld ms (timeoutMs may lower it), %lld MiB of memory, %lld published files, %lld bytes "

@@ -85,6 +85,7 @@ print(total)
   // What forge_guide shows a model runs, too.
   const guide = call("forge_guide", { topic: "python_run" });
   assert.ok(Buffer.byteLength(guide.text) <= 6144, guide.text);
+  assert.match(guide.text, /^Now: \w+, isolation [\w-]+ \(.*\), Python 3\.\d+/m);
   const code = guide.text.match(/^from alisio_runtime[^]*?(?=^Charts:)/m)[0];
   assert.deepEqual(published(code, [{ datasetId }]).artifacts.map((a) => a.fileName), ["report.html"]);
 });

@@ -78,7 +78,8 @@ static void unknown_topics_are_answered_with_the_known(void **state)
         struct outcome o = guide(w, wrong[i], NULL);
         assert_int_equal(o.code, AL_INVALID_INPUT);
         for (size_t k = 0; k < guide_n_topics; k++)
-            if (!strstr(o.msg, guide_topics[k].name) && !strstr(o.hint, guide_topics[k].name))
+            if (guide_topic_live(w->core, &guide_topics[k]) && !strstr(o.msg, guide_topics[k].name) &&
+                !strstr(o.hint, guide_topics[k].name))
                 fail_msg("%s is not named: %s (%s)", guide_topics[k].name, o.msg, o.hint);
         outcome_fini(&o);
     }
