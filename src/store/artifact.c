@@ -346,9 +346,10 @@ int al_store_artifact_recover(struct al_store *s, void (*fn)(void *ud, const str
     return r < 0 ? -1 : n;
 }
 
-/* <folder>/<workspace key>, or the session's folder in it. What cannot be removed now is swept later. */
+/* <folder>/<workspace key>, or the session's folder in it, or the run's in that. What cannot be removed now
+ * is swept later. */
 static void remove_folder(const struct al_store *s, const char *folder, const char *workspace,
-                          const char *session)
+                          const char *session, const char *run)
 {
     char key[AL_WORKSPACE_KEY_MAX];
     autobuf struct al_buf rel = AL_BUF_INIT(4096);
@@ -356,7 +357,11 @@ static void remove_folder(const struct al_store *s, const char *folder, const ch
     const char *name;
     struct al_err ignored;
     al_workspace_key(key, workspace);
-    al_buf_addf(&rel, "%s/%s%s%s", folder, key, session ? "/" : "", session ? session : "");
+    al_buf_addf(&rel, "%s/%s", folder, key);
+    if (session)
+        al_buf_addf(&rel, "/%s", session);
+    if (session && run)
+        al_buf_addf(&rel, "/%s", run);
     autofree char *path = al_buf_take(&rel);
     if (path && state >= 0 && al_path_open_parent(state, path, false, folder, &dir, &name, &ignored) == 0)
         al_path_remove_tree(dir, name);
@@ -364,10 +369,11 @@ static void remove_folder(const struct al_store *s, const char *folder, const ch
 
 void al_artifact_files_remove(const struct al_store *s, const char *workspace)
 {
-    remove_folder(s, "artifacts", workspace, NULL);
+    remove_folder(s, "artifacts", workspace, NULL, NULL);
 }
 
-void al_job_files_remove(const struct al_store *s, const char *workspace, const char *session)
+void al_job_files_remove(const struct al_store *s, const char *workspace, const char *session,
+                         const char *run)
 {
-    remove_folder(s, "analysis/jobs", workspace, session);
+    remove_folder(s, "analysis/jobs", workspace, session, run);
 }

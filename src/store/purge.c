@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 
+#include <stdio.h>
+
 /* Runs per transaction: other processes wait at most this long for a write. */
 #define PURGE_BATCH 20
 
@@ -48,27 +50,96 @@ static int delete_run_in_tx(struct al_store *s, const char *id, struct al_err *e
     return al_store_drop_unused_code(s, err);
 }
 
-int al_store_run_delete(struct al_store *s, const char *id, struct al_err *err)
+/* Where the files of a Python run are. */
+struct job {
+    char id[AL_ID_MAX], session[AL_ID_MAX];
+    char *workspace;
+};
+
+static void take_job(struct al_stmt *q, struct job *j)
 {
-    if (al_store_recover(s, err) < 0 || al_db_begin(s->db, false, err) < 0)
-        return -1;
-    return al_store_finish(s, delete_run_in_tx(s, id, err), err);
+    snprintf(j->id, sizeof j->id, "%.*s", AL_FMT(al_col_text(q, 0)));
+    snprintf(j->session, sizeof j->session, "%.*s", AL_FMT(al_col_text(q, 1)));
+    j->workspace = al_store_dup(q, 2);
 }
 
-/* Runs deleted, at most PURGE_BATCH. */
-static int purge_batch(struct al_store *s, int64_t cutoff_ms, struct al_err *err)
+/* Without its row nobody could say whose they are, and its script cannot be run again. */
+static void remove_job(const struct al_store *s, struct job *j, bool deleted)
+{
+    if (deleted && j->workspace)
+        al_job_files_remove(s, j->workspace, j->session, j->id);
+    free(j->workspace);
+}
+
+#define JOBS "SELECT id, session, workspace FROM runs WHERE kind='python_run' AND "
+
+static int find_job(struct al_store *s, const char *id, struct job *ret, struct al_err *err)
 {
     struct al_stmt *q;
-    if (al_db_prepare(
-            s->db,
-            "DELETE FROM runs WHERE seq IN (SELECT seq FROM runs WHERE ended_ms>0 AND ended_ms<?1 LIMIT ?2)",
-            &q, err) < 0)
+    if (al_db_prepare(s->db, JOBS "id=?1", &q, err) < 0)
+        return -1;
+    al_bind_textz(q, 1, id);
+    int r = al_step(q, err);
+    if (r == 1)
+        take_job(q, ret);
+    al_stmt_reset(q);
+    return r;
+}
+
+int al_store_run_delete(struct al_store *s, const char *id, struct al_err *err)
+{
+    struct job job = {.workspace = NULL};
+    if (al_store_recover(s, err) < 0 || find_job(s, id, &job, err) < 0)
+        return -1;
+    int r = al_db_begin(s->db, false, err);
+    if (r == 0)
+        r = al_store_finish(s, delete_run_in_tx(s, id, err), err);
+    remove_job(s, &job, r == 0);
+    return r;
+}
+
+#define OLD "seq IN (SELECT seq FROM runs WHERE ended_ms>0 AND ended_ms<?1 ORDER BY seq LIMIT ?2)"
+
+static int find_old_jobs(struct al_store *s, int64_t cutoff_ms, struct job *list, int *ret_n,
+                         struct al_err *err)
+{
+    struct al_stmt *q;
+    int r;
+    *ret_n = 0;
+    if (al_db_prepare(s->db, JOBS OLD, &q, err) < 0)
+        return -1;
+    al_bind_int(q, 1, cutoff_ms);
+    al_bind_int(q, 2, PURGE_BATCH);
+    while ((r = al_step(q, err)) == 1 && *ret_n < PURGE_BATCH)
+        take_job(q, &list[(*ret_n)++]);
+    al_stmt_reset(q);
+    return r < 0 ? -1 : 0;
+}
+
+static int delete_old(struct al_store *s, int64_t cutoff_ms, struct al_err *err)
+{
+    struct al_stmt *q;
+    if (al_db_prepare(s->db, "DELETE FROM runs WHERE " OLD, &q, err) < 0)
         return -1;
     al_bind_int(q, 1, cutoff_ms);
     al_bind_int(q, 2, PURGE_BATCH);
     if (al_store_write(s, q, err) < 0)
         return -1;
     return (int)al_db_changes(s->db);
+}
+
+/* Runs deleted, at most PURGE_BATCH, with the files of those that were Python scripts. */
+static int purge_batch(struct al_store *s, int64_t cutoff_ms, struct al_err *err)
+{
+    struct job jobs[PURGE_BATCH];
+    int n_jobs = 0;
+    if (al_db_begin(s->db, false, err) < 0)
+        return -1;
+    int n = find_old_jobs(s, cutoff_ms, jobs, &n_jobs, err) < 0 ? -1 : delete_old(s, cutoff_ms, err);
+    n = al_store_finish(s, n, err);
+    for (int i = 0; i < n_jobs; i++)
+        remove_job(s, &jobs[i], n >= 0);
+    return n;
 }
 
 int al_store_purge_before(struct al_store *s, int64_t cutoff_ms, struct al_err *err)
@@ -129,7 +200,7 @@ int al_store_purge_workspace(struct al_store *s, const char *workspace, struct a
     if (n >= 0) {
         al_dataset_files_remove(s, workspace, NULL);
         al_artifact_files_remove(s, workspace);
-        al_job_files_remove(s, workspace, NULL);
+        al_job_files_remove(s, workspace, NULL, NULL);
     }
     return n;
 }

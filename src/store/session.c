@@ -162,7 +162,7 @@ int al_store_session_delete(struct al_store *s, const char *id, struct al_err *e
         r = al_store_finish(s, delete_in_tx(s, id, err), err);
     if (r == 0) {
         al_dataset_files_remove(s, v.workspace, id);
-        al_job_files_remove(s, v.workspace, id);
+        al_job_files_remove(s, v.workspace, id, NULL);
     }
     al_session_fini(&v);
     return r;

@@ -1,5 +1,6 @@
 // What python_run is let in by, and what is said of it at a shell.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -74,4 +75,18 @@ test("what is kept has a limit: artifacts, datasets and the files of runs togeth
   assert.match(error.hint, /analysis sweep/);
   configure({ analysis: { runtime: "managed" } });
   assert.ok(tool({ code: "1" }).ok);
+});
+
+test("with its row a run's files go: copies of inputs, script and logs", () => {
+  const jobs = () =>
+    spawnSync("find", [join(home.env.ALISIO_STATE_HOME, "analysis/jobs"), "-name", "exec_*"], { encoding: "utf8" })
+      .stdout.split("\n").filter(Boolean);
+  const made = runJson(home, call({ code: "1" })).json.structured.executionId;
+  const before = jobs();
+  assert.ok(before.some((path) => path.endsWith(made)));
+  assert.equal(run(home, ["runs", "rm", made]).status, 0);
+  assert.deepEqual(jobs().sort(), before.filter((path) => !path.endsWith(made)).sort());
+  assert.ok(jobs().length > 0);
+  assert.equal(run(home, ["purge", "--older-than", "0m"]).status, 0);
+  assert.deepEqual(jobs(), []);
 });
