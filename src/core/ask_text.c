@@ -285,7 +285,7 @@ static void put_wall(const struct al_wall *wall, const char *what, struct al_buf
 }
 
 /* A line for each input: what it is, and under which name the script finds it. */
-static void put_inputs(struct al_buf *out, const struct al_json *inputs)
+static void put_inputs(struct al_buf *out, const struct al_json *inputs, bool again)
 {
     static const char *const kinds[][2] = {
         {"path", ""}, {"datasetId", "dataset "}, {"artifactId", "artifact "}};
@@ -293,7 +293,8 @@ static void put_inputs(struct al_buf *out, const struct al_json *inputs)
     uint32_t shown = 0;
     if (!inputs || inputs->type != AL_JSON_ARRAY || inputs->n == 0)
         return;
-    al_buf_adds(out, "\nIt gets copies of:");
+    al_buf_adds(out, again ? "\nIn the place of those of the same names it gets copies of:"
+                           : "\nIt gets copies of:");
     al_json_each(input, inputs)
     {
         if (out->n - from > ARGS_BYTES / 2)
@@ -348,7 +349,10 @@ static void put_python(const struct al_ask *ask, bool whole, struct al_buf *out)
         put_quoted(out, title, TITLE_CHARS);
     }
     put_wall(ask->wall, "It", out);
-    put_inputs(out, al_json_get(args, "inputs"));
+    bool again = al_json_get_text(args, "rerunOf").n > 0;
+    if (again)
+        al_buf_adds(out, "\nIt gets what it got then: the same copies of files, the same extra packages.");
+    put_inputs(out, al_json_get(args, "inputs"), again);
     const struct al_json *extras = al_json_get(args, "extras");
     if (extras && extras->type == AL_JSON_ARRAY && extras->n) {
         al_buf_adds(out, "\nIt uses the extra packages: ");

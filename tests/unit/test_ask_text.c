@@ -227,6 +227,10 @@ static void the_code_of_a_file_is_shown_as_it_was_read(void **state)
         "\nThe script is the file \"plan.py\":\n    print('\\x1b[2J')");
     has(python_asked("{\"rerunOf\":\"art_1\"}", &bwrap, "x", false),
         "\nThe script is that of \"art_1\":\n    x");
+    has(python_asked("{\"rerunOf\":\"art_1\"}", &bwrap, "x", false), "\nIt gets what it got then: ");
+    has(python_asked("{\"rerunOf\":\"art_1\",\"inputs\":[{\"path\":\"b.csv\",\"as\":\"a.csv\"}]}", &bwrap,
+                     "x", false),
+        "\nIn the place of those of the same names it gets copies of:\n    b.csv as \"a.csv\"");
     has(python_asked("{\"rerunOf\":\"art_1\"}", &bwrap, NULL, false),
         "is that of \"art_1\", and its text is not known here.");
     for (int i = 0; i < 5000; i++)
