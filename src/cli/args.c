@@ -324,6 +324,9 @@ static int take_word(struct parser *p, const char *z)
     if (out->n_pos >= out->command->max_args) {
         al_fail(p->err, AL_INVALID_INPUT, "`alisio %s` does not know what to do with \"%.*s\"",
                 out->command->name, (int)(word.n > 80 ? 80 : word.n), word.p);
+        if (al_command_has_flag(out->command, AL_FLAG_IN))
+            return al_hint(p->err, "a file for the script is named by --in FILE; usage: alisio %s %s",
+                           out->command->name, out->command->usage);
         return al_hint(p->err, "usage: alisio %s %s", out->command->name, out->command->usage);
     }
     out->pos[out->n_pos++] = z;

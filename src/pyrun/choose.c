@@ -66,12 +66,59 @@ static void add_missing(struct al_buf *out, const struct choice *c, enum al_py_b
     al_buf_addc(out, ')');
 }
 
+static bool same_reason(const struct choice *c, int a, int b)
+{
+    const struct al_py_probe *p = c->probes;
+    return !excluded(c, (enum al_py_backend)a) && !excluded(c, (enum al_py_backend)b) &&
+           strcmp(p[a].why.msg, p[b].why.msg) == 0;
+}
+
+/* What one thing keeps from being ready (no Python) is said once: "bwrap, landlock and managed are not ready
+ * (…)". */
+static void add_group(struct al_buf *out, const struct choice *c, int first, int end)
+{
+    int n = 0, left = 0;
+    for (int b = first; b < end; b++)
+        left += b == first || same_reason(c, first, b);
+    if (left == 1) {
+        add_missing(out, c, (enum al_py_backend)first);
+        return;
+    }
+    for (int b = first; b < end; b++) {
+        if (b != first && !same_reason(c, first, b))
+            continue;
+        al_buf_addf(out, "%s%s",
+                    n == 0      ? ""
+                    : left == 1 ? " and "
+                                : ", ",
+                    al_py_backend_name((enum al_py_backend)b));
+        n++, left--;
+    }
+    al_buf_adds(out, " are not ready (");
+    add_why(out, &c->probes[first].why);
+    al_buf_addc(out, ')');
+}
+
+static bool was_said(const struct choice *c, int b)
+{
+    for (int before = 0; before < b; before++) {
+        if (same_reason(c, before, b))
+            return true;
+    }
+    return false;
+}
+
 static void add_list(struct al_buf *out, const struct choice *c, enum al_py_backend end)
 {
+    int left = 0, n = 0;
+    for (int b = 0; b < (int)end; b++)
+        left += !was_said(c, b);
     for (int b = 0; b < (int)end; b++) {
-        if (b > 0)
-            al_buf_adds(out, b == (int)end - 1 ? " and " : ", ");
-        add_missing(out, c, (enum al_py_backend)b);
+        if (was_said(c, b))
+            continue;
+        al_buf_adds(out, n == 0 ? "" : left == 1 ? " and " : ", ");
+        add_group(out, c, b, (int)end);
+        n++, left--;
     }
 }
 

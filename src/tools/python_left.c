@@ -50,7 +50,7 @@ void python_note_left(struct python_run *r)
     if (n == 0)
         return;
     al_buf_addf(&r->warnings,
-                "nothing was published: the script left %.*s%s in its current folder, and only what is in "
-                "alisio_runtime.output_dir() is published\n",
+                "%.*s%s: left in the current folder, which is not published; files for people go into "
+                "alisio_runtime.output_dir()\n",
                 AL_FMT(al_buf_str(&names)), n > NAMED ? " and more" : "");
 }

@@ -153,8 +153,8 @@ test("redirected output is whole and as it was printed", () => {
 
 test("files in the wrong folder are told with the right one, and no line of a run that was none", () => {
   const r = run(home, ["py", "-e", "open('report.md', 'w').write('# hi'); open('.cache', 'w')"]);
-  assert.match(r.stderr, /^nothing was published: the script left report\.md in its current folder.*output_dir\(\)/);
-  assert.doesNotMatch(run(home, ["py", "-e", "open('.cache', 'w')"]).stderr, /nothing was published/);
+  assert.match(r.stderr, /^report\.md: left in the current folder, which is not published.*output_dir\(\)/);
+  assert.doesNotMatch(run(home, ["py", "-e", "open('.cache', 'w')"]).stderr, /not published/);
   const none = run(home, ["py", "-e", "1", "--in", "nowhere.csv"]);
   assert.equal(none.status, 4);
   assert.match(none.stderr, /^error: NOT_FOUND: nowhere\.csv/);

@@ -213,6 +213,27 @@ static void reasons_are_sentences(void **unused)
         "(wasm is missing) and managed is not allowed by isolation \"required\" (it isolates nothing)");
 }
 
+/* No Python at all keeps three of them from running. */
+static void what_several_lack_is_said_once(void **unused)
+{
+    (void)unused;
+    struct al_py_probe probes[AL_PY_N] = {0};
+    enum al_py_backend backend, need;
+    autobuf struct al_buf reason = AL_BUF_INIT(4096);
+    struct al_err err = {0};
+    for (int b = 0; b < AL_PY_N; b++) {
+        probes[b].state = AL_PY_NOT_READY;
+        al_fail(&probes[b].why, AL_RUNTIME_UNAVAILABLE, "%s",
+                b == AL_PY_OCI    ? "no image"
+                : b == AL_PY_WASM ? "no Pyodide"
+                                  : "there is no Python 3.10.");
+    }
+    assert_int_equal(al_py_choose(AL_PY_N, AL_PY_PREFERRED, probes, &backend, &need, &reason, &err), -1);
+    assert_string_equal(err.msg,
+                        "nothing here can run Python: bwrap, landlock and managed are not ready (there is "
+                        "no Python 3.10), oci is not ready (no image) and wasm is not ready (no Pyodide)");
+}
+
 static void the_cure_is_the_nearest_ones(void **unused)
 {
     (void)unused;
@@ -247,6 +268,7 @@ int main(void)
         cmocka_unit_test(truth_table),
         cmocka_unit_test(no_silent_downgrade),
         cmocka_unit_test(reasons_are_sentences),
+        cmocka_unit_test(what_several_lack_is_said_once),
         cmocka_unit_test(the_cure_is_the_nearest_ones),
         cmocka_unit_test(a_grant_covers_the_same_or_stronger),
     };
