@@ -56,13 +56,14 @@ const struct al_command al_command_table[] = {
          "[FILE | -e CODE | -] [--in [NAME=]FILE|ds_ID|art_ID]... [--out DIR] [--title T] [--timeout MS] "
          "[--extras E] [--publish-on-error]",
      .summary = "run a Python script within walls, and publish what it leaves",
-     .about = "The script finds its inputs in $ALISIO_INPUT_DIR and leaves files in $ALISIO_OUTPUT_DIR, "
-              "which are\n"
-              "published as artifacts when it ends without an error. It runs in the first of bubblewrap, "
-              "Landlock, a\n"
-              "container, WebAssembly that is ready, else with your own Python and your rights; the last "
-              "line says which.\n"
-              "`alisio analysis status` shows what is ready here.",
+     .about =
+         "The script finds its inputs in $ALISIO_INPUT_DIR and leaves files in $ALISIO_OUTPUT_DIR, "
+         "which are\n"
+         "published as artifacts when it ends without an error. It runs in the first of bubblewrap, "
+         "Landlock, a\n"
+         "container, WebAssembly that is ready, else with your own Python and your rights; the last "
+         "line says which.\n"
+         "`alisio analysis status` shows what is ready here. What the script prints is shown while it runs.",
      .flags = FLAGS(AL_FLAG_EVAL, AL_FLAG_IN, AL_FLAG_OUT, AL_FLAG_TITLE, AL_FLAG_TIMEOUT, AL_FLAG_EXTRAS,
                     AL_FLAG_PUBLISH_ON_ERROR),
      .examples = EXAMPLES(

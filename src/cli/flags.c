@@ -224,7 +224,7 @@ const struct al_flag al_flag_table[AL_FLAG_COUNT] = {
                     .list = AL_LIST_INPUTS},
     [AL_FLAG_OUT] = {.name = "--out",
                      .value = "DIR",
-                     .help = "also copy what is published into DIR",
+                     .help = "also copy what is published into DIR, in the place of files of the same name",
                      .takes = AL_TAKES_DIR},
     [AL_FLAG_EXTRAS] = {.name = "--extras",
                         .value = "analysis|science",

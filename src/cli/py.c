@@ -176,7 +176,7 @@ static void person_form(struct al_app *app, const struct al_json *record, struct
     al_json_each(warning, al_json_get(record, "warnings"))
     {
         if (al_json_is_string(warning))
-            al_buf_addf(&reply->note, "%.*s\n", AL_FMT(al_utf8_head(warning->str, 400)));
+            al_buf_addf(&reply->note, "warning: %.*s\n", AL_FMT(al_utf8_head(warning->str, 400)));
     }
     al_json_each(artifact, al_json_get(record, "artifacts")) say_artifact(app, artifact, &reply->note);
     say_summary(record, &reply->note);

@@ -46,8 +46,10 @@ static bool list_run(void *ud, const struct al_run *run)
     al_table_add_str(&l->table, al_buf_str(&cell));
     if (run->title && *run->title)
         al_table_add(&l->table, run->title);
-    else
+    else if (run->error_code)
         al_table_add(&l->table, run->error_code);
+    else
+        al_table_add_style(&l->table, run->kind, AL_DIM);
     al_run_json(&l->w, run);
     return true;
 }

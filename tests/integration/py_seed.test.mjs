@@ -153,7 +153,7 @@ test("redirected output is whole and as it was printed", () => {
 
 test("files in the wrong folder are told with the right one, and no line of a run that was none", () => {
   const r = run(home, ["py", "-e", "open('report.md', 'w').write('# hi'); open('.cache', 'w')"]);
-  assert.match(r.stderr, /^report\.md: left in the current folder, which is not published.*output_dir\(\)/);
+  assert.match(r.stderr, /^warning: report\.md: left in the current folder, which is not published.*output_dir\(\)/);
   assert.doesNotMatch(run(home, ["py", "-e", "open('.cache', 'w')"]).stderr, /not published/);
   const none = run(home, ["py", "-e", "1", "--in", "nowhere.csv"]);
   assert.equal(none.status, 4);
