@@ -19,6 +19,8 @@
 #define FIND_MS 15000
 #define ASK_MS 10000
 #define UV_MS 5000
+/* What hung is not waited for again by each back end in turn. */
+#define LATE_MS 5000
 #define ANSWER_MAX 65536
 #define MIN_MINOR 10
 #define CACHE "discovery.json"
@@ -44,6 +46,7 @@ static const char question[] = "import sys,os,json\n"
 struct search {
     struct al_pyrun *pyrun;
     uint64_t until_ms;
+    bool late;        /* somebody did not answer */
     char too_old[64]; /* the newest that was refused */
     int old_minor;
 };
@@ -220,8 +223,10 @@ static int ask(struct search *s, const char *program, const char *source, struct
     autoarena struct al_arena a = AL_ARENA_INIT(ANSWER_MAX);
     const struct al_json *answer;
     int status = 0;
-    if (al_py_ask(s->pyrun, argv, time_for(s, ASK_MS), &out, NULL, &status, err) < 0)
+    if (al_py_ask(s->pyrun, argv, time_for(s, ASK_MS), &out, NULL, &status, err) < 0) {
+        s->late = true;
         return -1;
+    }
     struct al_py_interpreter i = {0};
     if (status != 0 || al_json_parse(&a, last_line(&out), &answer, NULL) < 0 || !fill(answer, &i)) {
         al_py_interpreter_fini(&i);
@@ -439,8 +444,15 @@ static int find(struct al_pyrun *p, struct al_err *err)
         al_py_interpreter_fini(&p->found);
     p->has_found = false;
     if (!read_cache(p, &p->found)) {
-        if ((p->python ? take_named(&s, &p->found, err) : search_all(&s, &p->found, err)) < 0)
+        if (al_mono_ms() < p->late_until_ms) {
+            *err = p->late;
             return -1;
+        }
+        if ((p->python ? take_named(&s, &p->found, err) : search_all(&s, &p->found, err)) < 0) {
+            p->late = *err;
+            p->late_until_ms = s.late ? al_mono_ms() + LATE_MS : 0;
+            return -1;
+        }
         write_cache(p, &p->found);
     }
     p->has_found = true;

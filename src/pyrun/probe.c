@@ -326,7 +326,8 @@ bool al_pyrun_settle(struct al_pyrun *p)
 
 /* --- the choice --- */
 
-struct choosing {
+struct al_py_choosing {
+    struct al_py_choosing *next;
     struct al_pyrun *pyrun;
     struct al_py_probe probes[AL_PY_N];
     enum al_py_backend asked;
@@ -339,14 +340,14 @@ static void choose(void *ud);
 
 static void probed(void *ud, const struct al_py_probe *probe)
 {
-    struct choosing *c = ud;
+    struct al_py_choosing *c = ud;
     c->probes[c->asked] = *probe;
     choose(c);
 }
 
 static void choose(void *ud)
 {
-    struct choosing *c = ud;
+    struct al_py_choosing *c = ud;
     struct al_pyrun *p = c->pyrun;
     autobuf struct al_buf reason = AL_BUF_INIT(4096);
     struct al_err err = {0};
@@ -358,7 +359,11 @@ static void choose(void *ud)
         al_pyrun_probe(p, c->asked, false, probed, c);
         return;
     }
-    if (!p->closed)
+    struct al_py_choosing **at = &p->choosing;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    if (!p->closed && c->done)
         c->done(c->ud, r == 0 ? &c->probes[b] : NULL, b, al_buf_str(&reason), r == 0 ? NULL : &err);
     leave(p);
     free(c);
@@ -369,8 +374,9 @@ void al_pyrun_choose(struct al_pyrun *p,
                                   struct al_str reason, const struct al_err *err),
                      void *ud)
 {
-    struct choosing *c = al_xcalloc(1, sizeof(*c));
-    *c = (struct choosing){.pyrun = p, .done = done, .ud = ud};
+    struct al_py_choosing *c = al_xcalloc(1, sizeof(*c));
+    *c = (struct al_py_choosing){.next = p->choosing, .pyrun = p, .done = done, .ud = ud};
+    p->choosing = c;
     for (int b = 0; b < AL_PY_N; b++) {
         c->probes[b] = p->known[b];
         if (!still_counts(&p->known[b]))
@@ -378,4 +384,12 @@ void al_pyrun_choose(struct al_pyrun *p,
     }
     enter(p);
     al_defer(p->loop, choose, c);
+}
+
+void al_pyrun_unchoose(struct al_pyrun *p, const void *ud)
+{
+    for (struct al_py_choosing *c = p->choosing; c; c = c->next) {
+        if (c->ud == ud)
+            c->done = NULL;
+    }
 }

@@ -94,6 +94,8 @@ void al_pyrun_choose(struct al_pyrun *p,
                      void (*done)(void *ud, const struct al_py_probe *chosen, enum al_py_backend b, struct al_str reason,
                                   const struct al_err *err),
                      void *ud);
+/* done of a choice with that ud will not come: what it started goes on, for others. */
+void al_pyrun_unchoose(struct al_pyrun *p, const void *ud);
 /* What is known without starting anything; state AL_PY_UNPROBED when nothing is. */
 const struct al_py_probe *al_pyrun_known(const struct al_pyrun *p, enum al_py_backend b);
 /* A start failed in a way that a probe would have seen: what is known of it is forgotten. */

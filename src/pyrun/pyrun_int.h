@@ -8,6 +8,7 @@
 
 struct al_py_program;
 struct al_py_probing;
+struct al_py_choosing;
 
 struct al_pyrun {
     struct al_loop *loop;
@@ -19,9 +20,11 @@ struct al_pyrun {
     pthread_mutex_t lock; /* of programs */
     struct al_py_program *programs;
 
-    pthread_mutex_t find_lock; /* held while an interpreter is looked for; of found */
+    pthread_mutex_t find_lock; /* held while an interpreter is looked for; of found and late */
     bool has_found;
     struct al_py_interpreter found;
+    struct al_err late;           /* why none was found, when somebody did not answer in time */
+    uint64_t late_until_ms;       /* so long it is not waited for again */
     _Atomic unsigned bwrap_minor; /* of bubblewrap 0.MINOR; 0: not known, so a new one */
     _Atomic bool closing;         /* no program is asked, or waited for, any more */
     _Atomic unsigned wasm_wall;   /* wasm.c: what is around Node.js; 0: not known */
@@ -30,6 +33,7 @@ struct al_pyrun {
     struct al_py_probe known[AL_PY_N];
     bool distrusted[AL_PY_N]; /* what the file says of it is not believed */
     struct al_py_probing *probing[AL_PY_N];
+    struct al_py_choosing *choosing;
     unsigned busy; /* probes and choices under way, which need the object */
     bool closed;   /* al_pyrun_free was called: no callback any more */
     bool idle;     /* and nothing is under way */

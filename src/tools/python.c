@@ -350,6 +350,7 @@ static void chosen(void *ud, const struct al_py_probe *probe, enum al_py_backend
                    struct al_str reason, const struct al_err *err)
 {
     struct python_run *r = ud;
+    r->choosing = false;
     if (err && err->code != AL_OK) {
         r->err = *err;
     } else {
@@ -372,7 +373,7 @@ static void chosen(void *ud, const struct al_py_probe *probe, enum al_py_backend
 
 static void choose(struct python_run *r)
 {
-    r->busy = true;
+    r->busy = r->choosing = true;
     al_pyrun_choose(r->pyrun, chosen, r);
 }
 
@@ -415,6 +416,11 @@ static void cancel_run(void *ud)
     atomic_store(&r->stop, true);
     if (r->run) {
         al_py_run_cancel(r->run);
+    } else if (r->choosing) {
+        /* A program that it asks may hang. */
+        al_pyrun_unchoose(r->pyrun, r);
+        r->busy = r->choosing = false;
+        conclude(r);
     } else if (r->install) {
         python_extras_cancel(r);
     } else if (!r->busy && (r->asking || r->slot.state == AL_SLOT_WAITING)) {

@@ -97,6 +97,7 @@ struct python_run {
     bool cancelled;
     atomic_bool stop;      /* the same, for work on the pool */
     bool busy;             /* on the pool, or choosing: the end waits for it */
+    bool choosing;         /* busy with that: nobody waits for it once the run is cancelled */
     int64_t created_ms, started_ms;
     uint64_t stored_bytes; /* of all artifacts and datasets, when its turn came */
     size_t n_events;       /* bytes of printed text that went into the journal */

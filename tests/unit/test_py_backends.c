@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LONG_MS 60000
@@ -494,7 +495,7 @@ static void what_is_under_way_ends_with_the_object(void **state)
             assert_int_equal(p.times, 0);
         p = (struct probed){0};
     }
-    assert_int_equal(count_beneath(t->state, "analysis"), 0);
+    assert_true(count_beneath(t->state, "analysis") <= 0); /* -1: no probe came that far */
 }
 
 static void without_a_python_nothing_is_ready_and_the_reason_says_so(void **state)
@@ -509,7 +510,7 @@ static void without_a_python_nothing_is_ready_and_the_reason_says_so(void **stat
             continue;
         struct al_py_probe p = probe(t, (enum al_py_backend)b, false);
         assert_int_equal(p.state, AL_PY_NOT_READY);
-        assert_non_null(strstr(p.why.msg, "/bin/false"));
+        assert_non_null(strstr(p.why.msg, "/false")); /* its folder is for people of this machine */
     }
 }
 
@@ -541,6 +542,46 @@ static struct chosen choose(struct pyrun_world *t)
     assert_false(c.done);
     pyrun_world_wait(t, &c.done);
     return c;
+}
+
+static void never_chosen(void *ud, const struct al_py_probe *probe, enum al_py_backend b, struct al_str reason,
+                         const struct al_err *err)
+{
+    (void)probe;
+    (void)b;
+    (void)reason;
+    (void)err;
+    *(bool *)ud = true;
+}
+
+/* Whoever was to be told is gone; the program that hangs is not waited for, neither then nor at the end. */
+static void a_choice_that_nobody_waits_for_tells_nobody(void **state)
+{
+    struct pyrun_world *t = *state;
+    char *hangs = NULL;
+    bool came = false, never = false;
+    struct timespec from, to;
+    assert_true(asprintf(&hangs, "%s/hangs", t->top) > 0);
+    FILE *f = fopen(hangs, "w");
+    assert_non_null(f);
+    fputs("#!/bin/sh\nexec sleep 1000\n", f);
+    fclose(f);
+    assert_int_equal(chmod(hangs, 0755), 0);
+    t->opts.python = hangs;
+    pyrun_world_start(t, NULL);
+    al_pyrun_choose(t->pyrun, never_chosen, &came);
+    al_pyrun_choose(t->pyrun, never_chosen, &never);
+    al_loop_run_until(t->loop, &never, 50);
+    al_pyrun_unchoose(t->pyrun, &came);
+    al_loop_run_until(t->loop, &never, 50);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    al_pyrun_free(t->pyrun);
+    t->pyrun = NULL;
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    assert_true(to.tv_sec - from.tv_sec < 8);
+    assert_false(came || never);
+    t->opts.python = NULL;
+    free(hangs);
 }
 
 static void a_choice_probes_what_it_needs(void **state)
@@ -700,6 +741,7 @@ static int run_all(void)
         WORLD(what_is_under_way_ends_with_the_object),
         WORLD(without_a_python_nothing_is_ready_and_the_reason_says_so),
         WORLD(a_choice_probes_what_it_needs),
+        WORLD(a_choice_that_nobody_waits_for_tells_nobody),
         WORLD(folders_that_hold_us_are_not_shown),
         cmocka_unit_test(what_bwrap_says_becomes_a_layer_and_a_cure),
     };

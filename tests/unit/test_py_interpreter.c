@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "base/ident.h"
 #include "base/mem.h"
 #include "os/fd.h"
 #include "os/path.h"
@@ -333,6 +334,24 @@ static void odd_programs_are_refused_in_words(void **unused)
     }
 }
 
+/* Each back end asks in turn: what hung once is not waited for by all of them. */
+static void what_was_late_is_not_asked_again_at_once(void **unused)
+{
+    (void)unused;
+    need_python();
+    struct al_pyrun *p = make("/usr/bin/python3", NULL);
+    struct al_py_interpreter i;
+    struct al_err err;
+    al_fail(&p->late, AL_RUNTIME_UNAVAILABLE, "it did not answer");
+    p->late_until_ms = al_mono_ms() + 600000;
+    assert_int_equal(find(p, &i, &err), -1);
+    assert_string_equal(err.msg, "it did not answer");
+    p->late_until_ms = al_mono_ms();
+    assert_int_equal(find(p, &i, &err), 0);
+    al_py_interpreter_fini(&i);
+    al_pyrun_free(p);
+}
+
 static void *close_soon(void *pyrun)
 {
     struct al_pyrun *p = pyrun;
@@ -435,6 +454,7 @@ int main(void)
         cmocka_unit_test_setup(the_executable_is_held_to_the_rules_of_programs, fresh),
         cmocka_unit_test_setup(what_is_named_by_a_relative_path_is_no_interpreter, fresh),
         cmocka_unit_test_setup(odd_programs_are_refused_in_words, fresh),
+        cmocka_unit_test_setup(what_was_late_is_not_asked_again_at_once, fresh),
         cmocka_unit_test_setup(who_is_closed_waits_for_no_answer, fresh),
         cmocka_unit_test_setup(uv_is_asked_first, fresh),
         cmocka_unit_test_setup(a_program_that_does_not_answer_is_late_and_killed, fresh),
