@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -389,7 +390,7 @@ static int write_record(struct al_py_install *i, int tmp_fd, const char *tree, c
 
 /* The one before of the same version steps aside, so that at each moment there is a whole one or none; the
  * index names this one only when it is in its place. */
-static int put_in_place(struct al_py_install *i)
+static int swap(struct al_py_install *i)
 {
     char old[48];
     snprintf(old, sizeof old, "%s-old", i->tmp);
@@ -407,6 +408,17 @@ static int put_in_place(struct al_py_install *i)
     al_extras_minor(&i->python, minor);
     int r = al_extras_index_put(i->dir_fd, i->set->name, minor, i->version, &i->err);
     al_path_remove_tree(i->dir_fd, old);
+    return r;
+}
+
+/* One after the other: of two that end at once each would undo what the other did, and its line in the index.
+ */
+static int put_in_place(struct al_py_install *i)
+{
+    while (flock(i->dir_fd, LOCK_EX) < 0 && errno == EINTR)
+        ; /* a file system without locks has one host at a time, or bad luck */
+    int r = swap(i);
+    (void)!flock(i->dir_fd, LOCK_UN);
     return r;
 }
 

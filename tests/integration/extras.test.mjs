@@ -169,3 +169,31 @@ test("packages that were changed are not used", { skip }, () => {
   writeFileSync(path, text); // the same bytes again, at another time: that is no change
   assert.equal(use("import tidewords; print(tidewords.low())").json.structured.stdout.trim(), "low water");
 });
+
+test("two installations at once both end well, and each set stays in the index", { skip }, async () => {
+  const c = makeWheel("tidepools", "1.0", "def deep(): return 3\n");
+  const locks = ["analysis", "science"].map((set) => [set, writeLock(`${set}-twice.lock`, [line("tidepools", "1.0", c), `# ${set}`])]);
+  const install = ([set, path]) =>
+    new Promise((resolve) => {
+      const args = ["analysis", "setup", "--extras", set, "--python", PYTHON, "--lock", path, "--from", wheels];
+      spawn(alisio, args, { cwd: home.workspace, env: home.env, stdio: "ignore" }).on("exit", resolve);
+    });
+  assert.deepEqual(await Promise.all(locks.map(install)), [0, 0]);
+  const index = JSON.parse(readFileSync(join(folder(), "extras.json"), "utf8"));
+  assert.deepEqual(Object.keys(index).map((key) => key.split("-")[0]).sort(), ["analysis", "science"]);
+  assert.equal(use("import tidepools; print(tidepools.deep())").json.structured.stdout.trim(), "3");
+});
+
+test("a lock file with options of pip's is refused, and variables do not lead an installation astray", { skip }, () => {
+  const evil = writeLock("evil.lock", ["--index-url http://127.0.0.1:1/simple", ...readFileSync(lock, "utf8").trim().split("\n")]);
+  const { json } = setup("--lock", evil, "--from", wheels);
+  assert.equal(json.error.code, "INVALID_INPUT", JSON.stringify(json));
+  assert.match(json.error.message, /line 1 .*--index-url/);
+  const target = join(home.dir, "target");
+  const env = { PIP_TARGET: target, PIP_USER: "1", PIP_NO_BINARY: ":all:", PIP_REQUIREMENT: evil, PIP_DRY_RUN: "1" };
+  const fine = writeLock("fine.lock", [line("tidepools", "1.0", makeWheel("tidepools", "1.0", "def deep(): return 4\n"))]);
+  const done = runJson(home, ["analysis", "setup", "--extras", "analysis", "--python", PYTHON, "--lock", fine, "--from", wheels], { env });
+  assert.equal(done.status, 0, JSON.stringify(done.json));
+  assert.ok(!existsSync(target));
+  assert.equal(use("import tidepools; print(tidepools.deep())").json.structured.stdout.trim(), "4");
+});
