@@ -141,7 +141,7 @@ static int place_one(struct export *e, size_t i, const char *folder, struct al_e
             return al_fail(err, AL_INVALID_INPUT, "target: the path is too long");
         if (al_tool_place(e->call, al_buf_str(&path), AL_WANT_WRITE, &c->to, err) < 0)
             return -1;
-        if (!is_taken(e, i, c->to.path) || k > 100)
+        if (!is_taken(e, i, c->to.path)) /* at the latest at the i-th try */
             return 0;
         path.n = plain;
         put_suffix(&path, k);

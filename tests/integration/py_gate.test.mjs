@@ -1,7 +1,7 @@
 // What python_run is let in by, and what is said of it at a shell.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { makeHome, run, runJson } from "./lib.mjs";
@@ -89,4 +89,22 @@ test("with its row a run's files go: copies of inputs, script and logs", () => {
   assert.ok(jobs().length > 0);
   assert.equal(run(home, ["purge", "--older-than", "0m"]).status, 0);
   assert.deepEqual(jobs(), []);
+});
+
+test("an export keeps apart what would have one name", () => {
+  const code = `
+from alisio_runtime import output_dir
+site = output_dir() / "site"
+site.mkdir()
+(site / "index.html").write_text("<p>x</p>")
+odd = "\\u202a\\u202b\\u202c\\u202d\\u202e"
+for n in range(125):
+    (site / ("x" + odd[n % 5] + odd[n // 5 % 5] + odd[n // 25] + ".txt")).write_text(str(n))
+`;
+  const made = runJson(home, call({ code })).json.structured.artifacts[0];
+  const args = JSON.stringify({ id: made.id, target: "out", overwrite: true });
+  const { files } = runJson(home, ["tool", "call", "artifact_export", args]).json.structured;
+  assert.equal(new Set(files).size, 126);
+  const texts = files.filter((file) => file.endsWith(".txt")).map((file) => Number(readFileSync(join(home.workspace, file), "utf8")));
+  assert.deepEqual(texts.sort((a, b) => a - b), Array.from({ length: 125 }, (_, n) => n));
 });
