@@ -3,7 +3,9 @@
 // script's own folders, and which processes were left.
 //
 // From the environment: ALISIO_BINARY, ATTACK_SCRIPT; for oci ATTACK_IMAGE and the engine's own; for wasm ATTACK_PYODIDE and
-// ATTACK_NODE, and ATTACK_WITHOUT_BWRAP to have Landlock around it. ATTACK_RUNS: "few" for those that depend on the back end.
+// ATTACK_NODE, and ATTACK_WITHOUT_BWRAP to have
+// Landlock around it, or nothing when ALISIO_BINARY sees to that. ATTACK_TITLE: the name of the back end in what is printed. ATTACK_RUNS: those with a run of their own that
+// are wanted (else all).
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
@@ -21,10 +23,8 @@ const RUNS = [
   ["fill_memory", "limits"], ["fill_disk", "limits"], ["fill_disk_with_small_files", "limits"], ["many_processes", "limits"],
   ["large_file", "limits"], ["many_open_files", "limits"], ["read_through_input_that_was_a_link", "read"],
   ["link_in_output", "output"], ["hard_link_in_output", "output"], ["swapped_link_in_output", "output"],
-  ["link_for_progress", "output"], ["what_is_read_leaves_as_output", "leak"],
+  ["link_for_progress", "output"],
 ];
-const FEW = ["fill_memory", "fill_disk", "fill_disk_with_small_files", "link_in_output", "what_is_read_leaves_as_output"];
-const NO_PROCESSES = ["many_processes", "swapped_link_in_output"]; // in WebAssembly
 
 // Listens at every door there is, and prints a line for whatever comes; is a process to be attacked, too.
 const WITNESS = `
@@ -183,7 +183,16 @@ function ask(client, args, meta = {}) {
   return { id, answer: soon(answer, "a script", RUN_MS).then((m) => m.result ?? { isError: true, structuredContent: { error: m.error } }) };
 }
 
+// Of Python in WebAssembly it takes seconds to have one, and it has no processes to be attacked: a folder will do.
+function neighbourAtRest(home) {
+  const job = join(home.env.ALISIO_STATE_HOME, "analysis/jobs/w-000000000000/ses_NEIGHBOUR/exec_NEIGHBOUR");
+  for (const name of ["script", "work", "logs"]) fs.mkdirSync(join(job, name), { recursive: true, mode: 0o700 });
+  fs.writeFileSync(join(job, "script/main.py"), `# ${secret}`);
+  return { id: 0, job };
+}
+
 async function neighbour(client, home) {
+  if (backend === "wasm") return neighbourAtRest(home);
   const word = `al-sibling-${unique}`;
   const code = NEIGHBOUR(word);
   const run = ask(client, { code, timeoutMs: 100_000 });
@@ -217,7 +226,7 @@ function told(world, witness, client, near) {
     victim: witness.process.pid, victimWord: witness.word, sibling: near.pid ?? witness.process.pid,
     siblingWord: near.pid ? near.word : witness.word, host: client.process.pid, hostWord: "mcp", address: address?.address ?? null,
     passwdHash: sha("/etc/passwd"), resolvHash: sha("/etc/resolv.conf"), disks: disks(),
-    waitSeconds: backend === "managed" ? 1 : 6, hungryMb: backend === "wasm" ? 900 : 500,
+    waitSeconds: backend === "managed" ? 1 : 6, hungryMb: backend === "wasm" ? 600 : 320,
   };
 }
 
@@ -226,6 +235,7 @@ const lines = (text) => text.split("\n").filter((l) => l.startsWith("{")).map((l
 async function attack(client, world, info) {
   fs.writeFileSync(join(world.home.workspace, "told.json"), JSON.stringify({ ...info, mode: "all" }));
   const { structuredContent: s } = await ask(client, { code: fs.readFileSync(process.env.ATTACK_SCRIPT, "utf8"), inputs: [{ path: "told.json" }] }).answer;
+  if (s?.error?.code === "RUNTIME_UNAVAILABLE") return { missing: s.error.message };
   if (!s?.executionId) throw new Error(JSON.stringify(s));
   const log = everyFile(join(world.home.env.ALISIO_STATE_HOME, "analysis/jobs")).find((p) => p.endsWith(`${s.executionId}/logs/stdout.log`));
   const attempts = lines(fs.readFileSync(log, "utf8"));
@@ -244,8 +254,7 @@ async function single(client, world, info, [name, row]) {
   const code = s?.error?.code;
   if (result !== "refused" && code) [result, got] = ["refused", code];
   else if (result === "refused") got ||= code ?? s?.status ?? "";
-  if (row === "leak") result = s.artifacts?.length === 1 ? "open" : "refused";
-  else if (result === "sent") {
+  if (result === "sent") {
     const seen = JSON.stringify(client.notifications).includes(`${secret}`) ||
       (s.artifacts ?? []).some((a) => everyFile(join(world.home.env.ALISIO_STATE_HOME, "analysis")).some((p) => p.includes(a.id) && fs.readFileSync(p, "utf8").includes(secret)));
     [result, got] = seen ? ["open", "it went out"] : ["refused", "nothing went out"];
@@ -253,9 +262,10 @@ async function single(client, world, info, [name, row]) {
   return { name, row, result, got };
 }
 
-async function decide(attempts, world, witness, info) {
+async function decide(attempts, world, witness, info, artifacts) {
   // Whatever was sent has arrived by now, or soon will; only what did not arrive takes the time.
   const arrived = (name) => name === "outlive_the_run" ? processesWith(info.outliveWord).length > 0
+    : name === "what_is_read_leaves_as_output" ? artifacts.length === 1
     : witness.heard(name) || fs.existsSync(join(world.inHome, name));
   await new Promise((resolve) => setTimeout(resolve, 300));
   return attempts.map((a) => (a.result !== "sent" ? a : { ...a, ...(arrived(a.name) ? { result: "open", got: "it arrived" } : { result: "refused", got: "nothing arrived" }) }));
@@ -276,19 +286,23 @@ async function main() {
     if (pad) fs.symlinkSync(join(inHome, "secret.txt"), join(pad, "planted.txt"));
     const info = told(world, witness, client, near);
     const before = picture(inHome, tmp, home.env.ALISIO_CONFIG_HOME, join(near.job, "script"));
-    const { s, attempts } = await attack(client, world, info);
-    const all = await decide(attempts, world, witness, info);
+    const { s, attempts, missing } = await attack(client, world, info);
+    if (missing) return { missing };
+    const all = await decide(attempts, world, witness, info, s.artifacts);
     const left = processesWith(info.outliveWord);
     const after = picture(inHome, tmp, home.env.ALISIO_CONFIG_HOME, join(near.job, "script"));
     const changed = [...after.filter((l) => !before.includes(l)), ...before.filter((l) => !after.includes(l))];
-    const runs = RUNS.filter(([name]) => (process.env.ATTACK_RUNS !== "few" || FEW.includes(name)) && !(backend === "wasm" && NO_PROCESSES.includes(name)));
+    const wanted = process.env.ATTACK_RUNS?.split(" ");
+    const runs = RUNS.filter(([name]) => !wanted || wanted.includes(name));
     const alone = await Promise.all(runs.map((r) => single(client, world, info, r)));
-    client.send({ method: "notifications/cancelled", params: { requestId: near.id } });
-    await until("the end of the neighbour", () => processesWith(near.word).length === 0).catch(() => {});
-    left.push(...processesWith(near.word));
+    if (near.word) {
+      client.send({ method: "notifications/cancelled", params: { requestId: near.id } });
+      await until("the end of the neighbour", () => processesWith(near.word).length === 0).catch(() => {});
+      left.push(...processesWith(near.word));
+    }
     await client.close();
     left.forEach((pid) => { try { process.kill(pid, "SIGKILL"); } catch { /* it has gone */ } });
-    return { backend, isolation: s.isolation, reason: s.reason, user: process.getuid(), attempts: [...all, ...alone], changed, left };
+    return { backend: process.env.ATTACK_TITLE ?? backend, isolation: s.isolation, reason: s.reason, user: process.getuid(), attempts: [...all, ...alone], changed, left };
   } finally {
     client?.process.kill("SIGKILL");
     witness?.process.kill("SIGKILL");

@@ -1,7 +1,7 @@
 // What the attack suite is expected to find open, and the tables that are made of what it finds. Used by
 // py_attack.test.mjs, which holds the pages to it, and by tools/isolation-table, which writes them.
 
-export const BACKENDS = ["bwrap", "landlock", "oci", "wasm", "managed"];
+export const BACKENDS = ["bwrap", "landlock", "oci", "wasm", "wasm alone", "managed"];
 
 // Groups of attempts by what they would mean for people; in the order of the table.
 export const ROWS = [
@@ -34,6 +34,7 @@ export const OPEN = {
   landlock: ["ask_whether_file_exists", "ask_whether_process_exists", LEAK],
   oci: ["places_of_mounts", LEAK],
   wasm: ["js_web_assembly", LEAK],
+  "wasm alone": ["js_socket", "js_socket_by_path", "js_abstract_socket", "js_web_assembly", LEAK],
   managed: [
     "read_home", "read_workspace", "read_temporary_files", "read_other_job", "read_by_dots", "read_by_root_of_self",
     "read_through_link_made_now", "read_through_link_planted_before", "read_by_swapped_link", "run_program_of_home", "list_home",
@@ -52,6 +53,7 @@ export const OPEN = {
 // With no wall around it, a script meets what this computer and its kernel let an ordinary user do: these go either way.
 const ROWS_OF_THE_MACHINE = { managed: ["see", "touch", "namespaces", "kernel", "terminal", "after"] };
 const OF_THE_MACHINE = {
+  "wasm alone": ["js_signal", "js_debug_process", "js_report_of_process"],
   managed: [
     "read_by_hard_link", "move_file_out", "set_attribute", "write_script_by_hard_link", "read_by_root_of_parent", "read_name_servers",
     "tcp6_to_loopback", "tcp_to_this_computer", "tcp_by_another_protocol", "tcp_fast_open", "raw_socket", "network_interfaces", "crypto_socket",
@@ -64,18 +66,26 @@ const WORDS = {
   places_of_mounts: "where its folders lie on this computer",
   ask_whether_file_exists: "whether a file is there, and its size",
   ask_whether_process_exists: "whether a process is there",
+  js_socket: "**the network**, by JavaScript",
+  js_socket_by_path: "sockets with a path, by JavaScript",
+  js_abstract_socket: "sockets with a name, by JavaScript",
+  js_report_of_process: "network interfaces with their addresses",
   js_web_assembly: "WebAssembly may be compiled, which computes and reaches nothing",
 };
 
-// Of managed, where the machine decides.
-const MANAGED = {
-  touch: "limited: where the system allows a process namespace, the script has one, and reaches only its own; else **open**",
-  become: "limited: programs with rights (sudo, su) work as they do for you",
-  namespaces: "limited: what the kernel lets you",
-  kernel: "limited: what the kernel lets you",
-  terminal: "limited: what the kernel lets you",
-  after: "limited: refused where the system allows a process namespace; else a script that ends its supervisors can leave a process",
-  limits: "**open**: only the time is limited",
+// Where the machine decides.
+const NAMESPACE = "limited: where the system allows a process namespace, the script has one, and reaches only its own; else **open**";
+const MACHINE = {
+  "wasm alone": { touch: NAMESPACE, system: "limited: network interfaces with their addresses" },
+  managed: {
+    touch: NAMESPACE,
+    become: "limited: programs with rights (sudo, su) work as they do for you",
+    namespaces: "limited: what the kernel lets you",
+    kernel: "limited: what the kernel lets you",
+    terminal: "limited: what the kernel lets you",
+    after: "limited: refused where the system allows a process namespace; else a script that ends its supervisors can leave a process",
+    limits: "**open**: only the time is limited",
+  },
 };
 
 export const isKnown = (backend, name, row) =>
@@ -93,9 +103,11 @@ export function surprises({ backend, attempts }) {
 }
 
 function cell({ backend, attempts }, row) {
+  // The host does it, whatever is around Node.js.
+  if (backend === "wasm alone" && !attempts.some((a) => a.row === row)) return "as wasm";
   const tried = attempts.filter((a) => a.row === row && a.result !== "not applicable");
   const open = tried.filter((a) => a.result === "open");
-  if (backend === "managed" && MANAGED[row]) return MANAGED[row];
+  if (MACHINE[backend]?.[row]) return MACHINE[backend][row];
   if (tried.length === 0) return "does not apply";
   if (open.length === 0) return "refused";
   if (row === "leak" || backend === "managed") return "**open**";
@@ -131,6 +143,7 @@ const WALLS = {
   landlock: "Landlock, a system call filter without sockets, and limits; no namespaces",
   oci: "a container without network and capabilities, read-only, with our system call filter and limits",
   wasm: "WebAssembly in Node.js under its permission model, inside of bwrap, or else of Landlock",
+  "wasm alone": "Node.js's permission model, where there is neither bubblewrap nor Landlock",
   managed: "**none**: it runs with your rights; the time is limited",
 };
 
@@ -139,7 +152,7 @@ export function shortTable(results) {
   let out = line(["`python_run` in", "wall", "what stays open"]) + line(["---", "---", "---"]);
   for (const backend of BACKENDS) {
     const r = results.find((x) => x.backend === backend);
-    const open = r ? r.attempts.filter((a) => a.result === "open" && a.row !== "leak").map((a) => WORDS[a.name] ?? a.name) : [];
+    const open = r ? r.attempts.filter((a) => a.result === "open" && a.row !== "leak" && !OF_THE_MACHINE[backend]?.includes(a.name)).map((a) => WORDS[a.name] ?? a.name) : [];
     out += line([`\`${backend}\``, WALLS[backend], backend === "managed" ? "everything that you may do" : open.join("; ") || "nothing that the suite tries"]);
   }
   return out;

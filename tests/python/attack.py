@@ -62,6 +62,15 @@ def parent():
     return TOP_PARENT
 
 
+# --- what no wall can change ---
+
+@attempt("leak", True)
+def what_is_read_leaves_as_output():
+    with open(os.path.join(OUT, "leak.md"), "w") as f:
+        f.write(SECRET)
+    return SENT
+
+
 # --- files: read ---
 
 def take(path):
@@ -908,17 +917,23 @@ def environment():
     raise Refused("none of the host's variables")
 
 
-@attempt("secrets")
-def inherited_descriptors():
+def open_descriptors():
     found = []
     for fd in range(3, 256):
         try:
             found.append("%d: %s" % (fd, os.readlink("/proc/self/fd/%d" % fd)))
         except OSError:
             pass
-    found = [f for f in found if OWN_PIPE not in f]
-    if found:
-        return ", ".join(found)
+    return found
+
+
+AT_START = open_descriptors()
+
+
+@attempt("secrets")
+def inherited_descriptors():
+    if AT_START:
+        return ", ".join(AT_START)
     raise Refused("none but the standard ones")
 
 
@@ -1280,129 +1295,140 @@ def js(code, *args):
     return run_js(code)(*args) if args else run_js(code)
 
 
-def bridge(fn):
-    def go():
-        if not IN_WASM:
-            raise NotHere("there is no JavaScript around it")
-        return fn()
-    go.__name__ = fn.__name__
-    return attempt("bridge", True)(go)
+def bridge(row):
+    def register(fn):
+        def go():
+            if not IN_WASM:
+                raise NotHere("there is no JavaScript around it")
+            return fn()
+        go.__name__ = fn.__name__
+        return attempt(row, True)(go)
+    return register
 
 
-@bridge
+@bridge("secrets")
 def js_environment():
     if TOLD["envSecret"] in js("JSON.stringify(process.env)"):
         return "it has keys of the host"
     raise Refused("none of the host's variables")
 
 
-@bridge
+@bridge("bridge")
 def js_require():
     return js("typeof require === 'function' && require('fs') ? 'it is there' : null")
 
 
-@bridge
+@bridge("bridge")
 def js_main_module():
     return js("process.mainModule ? process.mainModule.require('fs') && 'it is there' : null")
 
 
-@bridge
+@bridge("bridge")
 def js_builtin_module():
     return js("process.getBuiltinModule('fs') ? 'it is there' : null")
 
 
-@bridge
+@bridge("bridge")
 def js_binding():
     return js("process.binding('fs') ? 'it is there' : null")
 
 
-@bridge
+@bridge("bridge")
 def js_linked_binding():
     return js("process._linkedBinding('fs') ? 'it is there' : null")
 
 
-@bridge
+@bridge("write")
 def js_import():
     js("(path) => { import('node:fs').then((fs) => fs.writeFileSync(path, 'x')).catch(() => {}) }",
        TOLD["home"] + "/js_import")
     return SENT
 
 
-@bridge
+@bridge("write")
 def js_write_report():
     js("(path) => { process.report.writeReport(path) }", TOLD["home"] + "/js_write_report")
     return SENT
 
 
-@bridge
+@bridge("system")
 def js_report_of_process():
     said = js("JSON.stringify(process.report.getReport())")
-    if TOLD["envSecret"] in said or '"eth0"' in said:
+    if TOLD["envSecret"] in said or (TOLD["address"] or "no address") in said:
         return "it tells of the host"
     raise Refused("nothing of the host's")
 
 
-@bridge
+@bridge("network")
 def js_fetch():
     return js("typeof fetch === 'function' ? 'it is there' : null")
 
 
-@bridge
-def js_socket():
-    wanted = """(port) => {
+def js_connect(where, name):
+    wanted = """(where, name) => {
         const all = [process.stdout, process.stderr, process.stdin].map((s) => s.constructor);
         const S = all.find((c) => typeof c.prototype.connect === 'function');
         if (!S) return 'none';
         const s = new S();
         s.on('error', () => {});
-        s.connect(port, '127.0.0.1', () => s.end('js_socket'));
+        s.on('connect', () => s.end(name));
+        typeof where === 'number' ? s.connect(where, '127.0.0.1') : s.connect(where);
         return 'sent';
     }"""
-    if js(wanted, TOLD["tcp"]) == "none":
+    if js(wanted, where, name) == "none":
         raise Refused("no class of sockets is to be had")
     return SENT
 
 
-@bridge
+@bridge("network")
+def js_socket():
+    return js_connect(TOLD["tcp"], "js_socket")
+
+
+@bridge("sockets")
+def js_socket_by_path():
+    return js_connect(TOLD["unixStream"], "js_socket_by_path")
+
+
+@bridge("sockets")
+def js_abstract_socket():
+    return js_connect("\0" + TOLD["abstractStream"], "js_abstract_socket")
+
+
+@bridge("touch")
 def js_signal():
     js("(pid, s) => process._kill(pid, s)", TOLD["victim"], 37)
     return SENT
 
 
-@bridge
+@bridge("touch")
 def js_debug_process():
     js("(pid) => process._debugProcess(pid)", TOLD["victim"])
     return SENT
 
 
-@bridge
+@bridge("touch")
 def js_kill():
     js("(pid) => process.kill(pid, 0)", TOLD["victim"])
     return "it may be ended"
 
 
-@bridge
+@bridge("bridge")
 def js_child_process():
     return js("process.binding('process_wrap') || process.binding('spawn_sync') ? 'it is there' : null")
 
 
-@bridge
+@bridge("bridge")
 def js_load_library():
     return js("process.dlopen({exports: {}}, '/usr/lib/x86_64-linux-gnu/libc.so.6') || 'it was loaded'")
 
 
-@bridge
+@bridge("bridge")
 def js_worker():
     return js("typeof Worker === 'function' ? 'it is there' : null")
 
 
-@bridge
-def js_become_root():
-    js("process.setuid(12345)")
-    return "it is somebody else"
-
-
-@bridge
+@bridge("bridge")
 def js_web_assembly():
     return js("new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])) && 'it computes, and reaches nothing'")
 
@@ -1415,43 +1441,50 @@ def mounted():
     return "/host"
 
 
-@bridge
+@bridge("read")
 def mount_and_read():
     return take(mounted() + TOLD["homeFile"])
 
 
-@bridge
+@bridge("names")
 def mount_and_list():
     return names(mounted() + TOLD["home"], os.path.basename(TOLD["homeFile"]))
 
 
-@bridge
+@bridge("write")
 def mount_and_write():
     with open(mounted() + TOLD["home"] + "/mount_and_write", "w") as f:
         f.write("x")
     return SENT
 
 
-@bridge
+@bridge("state")
 def mount_and_read_journal():
     with open(mounted() + TOLD["journal"], "rb") as f:
         return f.read(4) and "it was read"
 
 
-@bridge
+@bridge("read")
 def mount_and_follow_link():
     path = os.path.join(WORK, "js-link")
     os.symlink(TOLD["homeFile"], path)
     return take(path)
 
 
-@bridge
+@bridge("own")
 def mount_and_write_script():
     import pyodide_js
     pyodide_js.FS.mkdirTree("/again")
-    pyodide_js.FS.mount(pyodide_js.FS.filesystems.NODEFS, js("({root: '/job/script'})"), "/again")
+    there = pyodide_js.FS.lookupPath("/job/script").node.mount.opts.root
+    pyodide_js.FS.mount(pyodide_js.FS.filesystems.NODEFS, js("(root) => ({root})", there), "/again")
     with open("/again/planted.py", "w"):
         return "a module was planted"
+
+
+@bridge("become")
+def js_become_another_user():
+    js("process.setuid(12345)")
+    return "it is somebody else"
 
 
 # --- with a run of their own ---
@@ -1556,13 +1589,6 @@ def link_for_progress():
     return SENT
 
 
-@run_of_its_own
-def what_is_read_leaves_as_output():
-    with open(os.path.join(OUT, "leak.md"), "w") as f:
-        f.write(SECRET)
-    return "an artifact holds it"
-
-
 # --- one after the other ---
 
 def judge(fn):
@@ -1585,50 +1611,56 @@ def judge(fn):
     return ("open", str(got)) if got else ("refused", "it is not there")
 
 
-def in_a_process(fn):
-    """An attempt may end its process, or become another one."""
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        global OWN_PIPE
-        os.close(read)
-        OWN_PIPE = os.readlink("/proc/self/fd/%d" % write)
+# Whoever got through there is no longer who it was.
+CHANGES_ITSELF = ("become", "namespaces", "kernel", "terminal", "touch")
+
+
+def some_of(attempts, write):
+    """In a process of their own; it ends early when an attempt ended or changed it."""
+    for name, row, fn, _ in attempts:
         signal.alarm(10)
-        os.write(write, json.dumps(judge(fn)).encode()[:4000])
-        os._exit(0)
-    os.close(write)
-    said = b""
-    while True:
-        more = os.read(read, 4096)
-        if not more:
+        result, got = judge(fn)
+        os.write(write, (json.dumps([result, got[:2000]]) + "\n").encode())
+        if result == "open" and row in CHANGES_ITSELF:
             break
-        said += more
-    os.close(read)
-    _, status = os.waitpid(pid, 0)
-    if said:
-        return tuple(json.loads(said))
-    if os.WIFSIGNALED(status):
-        s = os.WTERMSIG(status)
-        return "strange" if s == signal.SIGALRM else "refused", "ended by %s" % signal.Signals(s).name
-    return "strange", "exit status %d" % os.WEXITSTATUS(status)
+    os._exit(0)
+
+
+def in_processes(attempts):
+    while attempts:
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(read)
+            some_of(attempts, write)
+        os.close(write)
+        done = 0
+        with os.fdopen(read) as said:
+            for line in said:
+                name, row, _, _ = attempts[done]
+                tell(name, row, *json.loads(line))
+                done += 1
+        _, status = os.waitpid(pid, 0)
+        if status:
+            name, row, _, _ = attempts[done]
+            s = os.WTERMSIG(status)
+            tell(name, row, "strange" if s in (0, signal.SIGALRM) else "refused", "ended by %s" % (signal.Signals(s).name if s else status))
+            done += 1
+        attempts = attempts[done:]
 
 
 def tell(name, row, result, got):
     print(json.dumps({"name": name, "row": row, "result": result, "got": got}), flush=True)
 
 
-OWN_PIPE = "no such"
 TOP_PARENT = 0 if IN_WASM else os.getppid()
 if not IN_WASM:
     LIBC = ctypes.CDLL(None, use_errno=True)
 
 if TOLD["mode"] != "all":
     tell(TOLD["mode"], "", *judge(RUNS[TOLD["mode"]]))
-else:
+elif IN_WASM:
     for name, row, fn, in_wasm in ATTEMPTS:
-        if IN_WASM and not in_wasm:
-            tell(name, row, "not applicable", "there are no system calls of this kind")
-        elif IN_WASM:
-            tell(name, row, *judge(fn))
-        else:
-            tell(name, row, *in_a_process(fn))
+        tell(name, row, *(judge(fn) if in_wasm else ("not applicable", "there are no system calls of this kind")))
+else:
+    in_processes(ATTEMPTS)
