@@ -135,7 +135,7 @@ static int place_one(struct export *e, size_t i, const char *folder, struct al_e
     } else {
         put_safe_path(&path, e->artifact.file_name);
     }
-    const size_t plain = path.n;
+    autofree char *plain = al_xdup(path.p ? path.p : "", path.n);
     for (unsigned k = 2;; k++) {
         if (al_buf_failed(&path))
             return al_fail(err, AL_INVALID_INPUT, "target: the path is too long");
@@ -143,7 +143,8 @@ static int place_one(struct export *e, size_t i, const char *folder, struct al_e
             return -1;
         if (!is_taken(e, i, c->to.path)) /* at the latest at the i-th try */
             return 0;
-        path.n = plain;
+        al_buf_clear(&path);
+        al_buf_adds(&path, plain);
         put_suffix(&path, k);
     }
 }

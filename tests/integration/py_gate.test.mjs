@@ -105,6 +105,7 @@ for n in range(125):
   const args = JSON.stringify({ id: made.id, target: "out", overwrite: true });
   const { files } = runJson(home, ["tool", "call", "artifact_export", args]).json.structured;
   assert.equal(new Set(files).size, 126);
+  assert.ok(files.every((file) => /(x___(-\d+)?\.txt|index\.html)$/.test(file)), files.join(" "));
   const texts = files.filter((file) => file.endsWith(".txt")).map((file) => Number(readFileSync(join(home.workspace, file), "utf8")));
   assert.deepEqual(texts.sort((a, b) => a - b), Array.from({ length: 125 }, (_, n) => n));
 });
