@@ -32,6 +32,38 @@ static bool beneath(const char *path, const char *folder)
     return strncmp(path, folder, n) == 0 && (path[n] == 0 || path[n] == '/' || folder[n - 1] == '/');
 }
 
+/* Where no Python is installed, and what is there is no script's business: what names its own folders may be
+ * wrong, or lie. */
+static bool never_python(const char *root)
+{
+    static const char *const never[] = {"/etc", "/proc", "/sys", "/dev", "/boot", "/run", "/var/run"};
+    static const char *const wide[] = {"/var", "/var/lib", "/tmp", "/mnt", "/media", "/srv"};
+    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
+        if (beneath(root, never[i]))
+            return true;
+    }
+    for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++) {
+        if (strcmp(root, wide[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool holds_keys(const char *root, const char *home)
+{
+    static const char *const names[] = {".ssh",    ".gnupg",          ".aws",    ".azure", ".kube", ".docker",
+                                        ".config", ".password-store", ".mozilla"};
+    if (!home || !beneath(root, home))
+        return false;
+    const char *rest = root + strlen(home);
+    rest += *rest == '/';
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (beneath(rest, names[i]))
+            return true;
+    }
+    return false;
+}
+
 int al_py_root_allowed(struct al_pyrun *p, const char *root, struct al_err *err)
 {
     struct passwd entry, *found = NULL;
@@ -49,6 +81,12 @@ int al_py_root_allowed(struct al_pyrun *p, const char *root, struct al_err *err)
         what = "the home folder";
     else if (!state || beneath(state, root))
         what = "the folder of alisio's own state";
+    else if (beneath(root, state))
+        return 0; /* what we have installed ourselves */
+    else if (holds_keys(root, home_real) || holds_keys(root, other_real))
+        what = "keys or settings of this user";
+    else if (never_python(root))
+        what = "files of the system";
     if (!what)
         return 0;
     al_fail(err, AL_RUNTIME_UNAVAILABLE,

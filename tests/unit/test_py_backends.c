@@ -716,6 +716,23 @@ static void folders_that_hold_us_are_not_shown(void **state)
     assert_true(asprintf(&beneath, "%s/runtimes/python/x/venv", t->state) > 0);
     assert_int_equal(al_py_root_allowed(t->pyrun, beneath, &err), 0);
     assert_int_equal(al_py_root_allowed(t->pyrun, "/opt/python", &err), 0);
+    /* An interpreter names its folders itself; it may be wrong, or lie. */
+    static const char *const never[] = {"/etc", "/etc/ssl", "/proc/1", "/run/secrets", "/var", "/tmp"};
+    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
+        assert_int_equal(al_py_root_allowed(t->pyrun, never[i], &err), -1);
+        assert_non_null(strstr(err.msg, "no script may see"));
+    }
+    static const char *const keys[] = {".ssh", ".config/something", ".gnupg"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        autofree char *path = NULL;
+        assert_true(asprintf(&path, "%s/%s", home, keys[i]) > 0);
+        assert_int_equal(al_py_root_allowed(t->pyrun, path, &err), -1);
+    }
+    autofree char *pyenv = NULL, *near = NULL;
+    assert_true(asprintf(&pyenv, "%s/.pyenv/versions/3.12.1", home) > 0);
+    assert_true(asprintf(&near, "%s/.sshx", home) > 0);
+    assert_int_equal(al_py_root_allowed(t->pyrun, pyenv, &err), 0);
+    assert_int_equal(al_py_root_allowed(t->pyrun, near, &err), 0);
 }
 
 #define WORLD(fn) cmocka_unit_test_setup_teardown(fn, pyrun_world_set_up, pyrun_world_tear_down)
