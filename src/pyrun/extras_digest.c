@@ -43,17 +43,24 @@ static void add_stat(struct walk *w, const struct stat *st)
     al_sha256_add(w->hash, facts, sizeof facts);
 }
 
-static int add_file(struct walk *w, int dir_fd, const char *name)
+/* As long as it was when its size was taken down: what grows meanwhile has no digest, and no end. */
+static int add_file(struct walk *w, int dir_fd, const char *name, uint64_t size)
 {
+    struct stat st;
     autofd int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0 || fstat(fd, &st) < 0)
         return -errno;
-    for (;;) {
+    if (!S_ISREG(st.st_mode))
+        return -EBUSY;
+    for (uint64_t done = 0;;) {
         ssize_t n = read(fd, w->chunk, CHUNK);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return n < 0 ? -errno : 0;
+            return n < 0 ? -errno : done == size ? 0 : -EBUSY;
+        done += (uint64_t)n;
+        if (done > size)
+            return -EBUSY;
         al_sha256_add(w->hash, w->chunk, (size_t)n);
     }
 }
@@ -87,7 +94,7 @@ static int walk_entry(struct walk *w, int dir_fd, const char *name)
         return walk_folder(w, dir_fd, name);
     if (S_ISLNK(st.st_mode))
         return add_link(w, dir_fd, name);
-    return S_ISREG(st.st_mode) && w->content ? add_file(w, dir_fd, name) : 0;
+    return S_ISREG(st.st_mode) && w->content ? add_file(w, dir_fd, name, (uint64_t)st.st_size) : 0;
 }
 
 static int read_names(DIR *d, char ***ret, size_t *ret_n)
