@@ -37,7 +37,7 @@ export const OPEN = {
   "wasm alone": ["js_socket", "js_socket_by_path", "js_abstract_socket", "js_web_assembly", LEAK],
   managed: [
     "read_home", "read_workspace", "read_temporary_files", "read_other_job", "read_by_dots", "read_by_root_of_self",
-    "read_through_link_made_now", "read_through_link_planted_before", "read_by_swapped_link", "run_program_of_home", "list_home",
+    "read_through_link_made_now", "read_through_link_planted_before", "run_program_of_home", "list_home",
     "list_jobs", "ask_whether_file_exists", "watch_home", "write_home", "add_to_home", "add_to_temporary_files",
     "write_workspace", "add_to_other_job", "write_through_link", "make_folder_outside", "remove_file", "rename_file",
     "cut_file", "change_mode", "change_times", "change_mode_of_open_file", "write_own_script", "add_to_script",
@@ -55,7 +55,7 @@ const ROWS_OF_THE_MACHINE = { managed: ["see", "touch", "namespaces", "kernel", 
 const OF_THE_MACHINE = {
   "wasm alone": ["js_signal", "js_debug_process", "js_report_of_process"],
   managed: [
-    "read_by_hard_link", "move_file_out", "set_attribute", "write_script_by_hard_link", "read_by_root_of_parent", "read_name_servers",
+    "read_by_swapped_link", "read_by_hard_link", "move_file_out", "set_attribute", "write_script_by_hard_link", "read_by_root_of_parent", "read_name_servers",
     "tcp6_to_loopback", "tcp_to_this_computer", "tcp_by_another_protocol", "tcp_fast_open", "raw_socket", "network_interfaces", "crypto_socket",
     "virtual_machine_socket", "many_open_files", "places_of_mounts", "program_of_first_process", "reopen_output_for_reading",
   ],

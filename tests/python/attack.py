@@ -146,11 +146,15 @@ def read_by_swapped_link():
     a, b = os.path.join(WORK, "swap"), os.path.join(WORK, "swap-")
     stop = threading.Event()
 
+    def point(target):
+        os.symlink(target, b)
+        os.rename(b, a)
+
     def swap():
         while not stop.is_set():
-            for target in (TOLD["homeFile"], "/dev/null"):
-                os.symlink(target, b)
-                os.rename(b, a)
+            point(TOLD["homeFile"])
+            point("/dev/null")
+    point("/dev/null")
     thread = threading.Thread(target=swap, daemon=True)
     thread.start()
     error = None
