@@ -45,7 +45,7 @@ export const OPEN = {
     "write_settings", "add_to_state", "add_to_packages", "remove_other_job", "read_accounts", "tcp_to_loopback",
     "udp_to_loopback", "cloud_metadata", "name_lookup", "listen_for_others", "socket_by_path",
     "control_socket_of_alisio", "datagram_by_path", "abstract_socket", "abstract_datagram", "datagram_of_a_pair", "list_processes",
-    "ask_whether_process_exists", "gain_by_program", "fill_memory", "fill_disk",
+    "ask_whether_process_exists", "fill_memory", "fill_disk",
     "fill_disk_with_small_files", "many_processes", "large_file", LEAK,
   ],
 };
@@ -55,7 +55,7 @@ const ROWS_OF_THE_MACHINE = { managed: ["see", "touch", "namespaces", "kernel", 
 const OF_THE_MACHINE = {
   "wasm alone": ["js_signal", "js_debug_process", "js_report_of_process"],
   managed: [
-    "read_by_swapped_link", "read_by_hard_link", "move_file_out", "set_attribute", "write_script_by_hard_link", "read_by_root_of_parent", "read_name_servers",
+    "gain_by_program", "read_by_swapped_link", "read_by_hard_link", "move_file_out", "set_attribute", "write_script_by_hard_link", "read_by_root_of_parent", "read_name_servers",
     "tcp6_to_loopback", "tcp_to_this_computer", "tcp_by_another_protocol", "tcp_fast_open", "raw_socket", "network_interfaces", "crypto_socket",
     "virtual_machine_socket", "many_open_files", "places_of_mounts", "program_of_first_process", "reopen_output_for_reading",
   ],
