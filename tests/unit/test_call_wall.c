@@ -134,6 +134,13 @@ int al_py_extras_sweep(const char *state_dir)
     return 0;
 }
 
+void al_py_extras_json(struct al_pyrun *p, struct al_jw *w)
+{
+    (void)p;
+    al_jw_obj(w);
+    al_jw_end(w);
+}
+
 /* --- tools: python (analysis.run), other (a program), which note what they were let in for --- */
 
 static struct {
