@@ -182,7 +182,9 @@ static void attack(const char *title, char kind, struct al_guest guest, uid_t as
                     .dir_fd = f.work_fd};
     run(&r);
     if (r.n_reports != 1 || r.reports[0].layer != AL_GUEST_STARTED)
-        fail_msg("%s: layer %d, errno %d: %s", title, r.reports[0].layer, r.reports[0].error, r.out);
+        fail_msg("%s: %u reports, the last: layer %d, errno %d; status %x: %s", title, r.n_reports,
+                 r.reports[r.n_reports ? r.n_reports - 1 : 0].layer,
+                 r.reports[r.n_reports ? r.n_reports - 1 : 0].error, (unsigned)r.status, r.out);
     judge(r.out, kind, title);
     assert_true(exited(&r, 0));
     autofree char *text = get_file(f.tmp.fd, "outside/file");
