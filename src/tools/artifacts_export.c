@@ -415,7 +415,8 @@ const struct al_tool al_tool_artifact_export = {
         "\"minLength\":1,\"maxLength\":64,\"description\":\"art_… of "
         "artifact_list\"},\"target\":{\"type\":\"string\","
         "\"minLength\":1,\"maxLength\":1024,\"description\":\"Folder in the workspace; . is its "
-        "root\"},\"overwrite\":{\"type\":\"boolean\",\"default\":false}},\"additionalProperties\":false}",
+        "root\"},\"overwrite\":{\"type\":\"boolean\",\"default\":false,"
+        "\"description\":\"Replace files that are there.\"}},\"additionalProperties\":false}",
     .output_schema = "{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\"},\"files\":{\"type\":"
                      "\"array\",\"items\":{"
                      "\"type\":\"string\"}},\"bytes\":{\"type\":\"integer\"}}}",
