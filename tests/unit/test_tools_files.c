@@ -881,7 +881,7 @@ static void descriptions_are_short_and_every_field_is_explained(void **state)
         }
         assert_int_equal(al_json_parse(&a, al_str_of(t->output_schema), &schema, &err), 0);
     }
-    assert_int_equal(seen, 11);
+    assert_int_equal(seen, 13);
 }
 
 int main(int argc, char **argv)
