@@ -86,14 +86,15 @@ UNUSED static void start(struct run *r)
     r->pid = fork();
     if (r->pid == 0) {
         setsid();
+        /* Before the numbers below, one of which it may have. */
+        if (r->dir_fd > 0 && fchdir(r->dir_fd) < 0)
+            _exit(92);
         dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
         dup2(out[1], 1);
         dup2(out[1], 2);
         int self = fcntl(al_self_fd(), F_DUPFD_CLOEXEC, 20);
         dup2(fcntl(report[1], F_DUPFD_CLOEXEC, 20), REPORT_FD);
         dup2(0, 12);
-        if (r->dir_fd > 0 && fchdir(r->dir_fd) < 0)
-            _exit(92);
         become(r->as);
         if (r->refuse_call)
             refuse_from_the_start(r->refuse_call);
