@@ -27,7 +27,7 @@ static void many_large_results_pass(void **state)
     struct rusage before, after;
     spec.memory_bytes = (uint64_t)256 << 20;
     spec.max_concurrency = 8;
-    spec.timeout_ms = 120000;
+    spec.timeout_ms = 240000;
     getrusage(RUSAGE_SELF, &before);
     struct rig_result *r = rig_run_spec(&spec);
     getrusage(RUSAGE_SELF, &after);
@@ -108,7 +108,7 @@ static void others_are_served_between_ends_that_take_long(void **state)
         for (int i = 0; i < RUNS; i++)
             rig_free(&runs[i]);
         rig_rest();
-        if (worst_ms > 4 * 60)
+        if (worst_ms > 6 * 60) /* all of them in one turn would be ten times 60 */
             fail_msg("the host was deaf for %llu ms", (unsigned long long)worst_ms);
     }
 }
