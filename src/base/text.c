@@ -280,3 +280,33 @@ void al_text_duration(struct al_buf *out, uint64_t ms)
     else
         al_buf_addf(out, "%llu d %llu h", days, hours % 24);
 }
+
+static bool is_plain_word(struct al_str word)
+{
+    if (word.n == 0)
+        return false;
+    for (size_t i = 0; i < word.n; i++) {
+        char c = word.p[i];
+        bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  (c && strchr("/._-:=+,@%", c));
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+void al_text_shell(struct al_buf *out, struct al_str word)
+{
+    if (is_plain_word(word)) {
+        al_buf_add_str(out, word);
+        return;
+    }
+    al_buf_addc(out, '\'');
+    for (size_t i = 0; i < word.n; i++) {
+        if (word.p[i] == '\'')
+            al_buf_adds(out, "'\\''");
+        else
+            al_buf_addc(out, word.p[i]);
+    }
+    al_buf_addc(out, '\'');
+}

@@ -25,6 +25,9 @@ void al_text_visible(struct al_buf *out, struct al_str s, bool keep_lines);
  * where nothing may be there that they do not see. */
 void al_text_plain(struct al_buf *out, struct al_str s, bool keep_lines);
 
+/* Appends a word as a POSIX shell reads it back: as it is when it needs no quotes. */
+void al_text_shell(struct al_buf *out, struct al_str word);
+
 /* "1.5 KB", "12 ms", "2.3 s" for people. */
 void al_text_bytes(struct al_buf *out, uint64_t bytes);
 void al_text_duration(struct al_buf *out, uint64_t ms);

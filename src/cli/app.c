@@ -458,11 +458,18 @@ int al_app_core(struct al_app *app, const char *source, struct al_err *err)
 void al_app_put_path(const struct al_app *app, struct al_jw *w, const char *key, const char *word)
 {
     autobuf struct al_buf path = AL_BUF_INIT(2 * PATH_MAX);
+    char here[PATH_MAX];
     bool plain = word[0] == '/' || al_str_starts(al_str_of(word), "scratch:");
     if (!plain)
         al_buf_addf(&path, "%s/", app->workspace);
     al_buf_adds(&path, word);
-    al_jw_kstr(w, key, al_buf_str(&path));
+    al_buf_addc(&path, 0);
+    /* With --cwd a shell still completes names in the folder that it is in. */
+    if (!plain && !al_buf_failed(&path) && access(path.p, F_OK) < 0 && access(word, F_OK) == 0 &&
+        realpath(word, here))
+        al_jw_kstrz(w, key, here);
+    else
+        al_jw_kstr(w, key, (struct al_str){path.p, path.n ? path.n - 1 : 0});
 }
 
 static int read_failed(const char *shown, int eno, size_t max, struct al_err *err)

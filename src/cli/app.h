@@ -80,7 +80,8 @@ int al_app_session(struct al_app *app, struct al_session *ret, struct al_err *er
 int al_app_run_id(struct al_app *app, const char *word, struct al_run *ret, struct al_err *err) AL_MUST_CHECK;
 
 /* "key": the path as a tool takes it. Tools resolve paths in the workspace, which has none where it is refused (the home
- * folder): a person's own path works there, too. The workspace must be known. */
+ * folder): a person's own path works there, too; and what is not there, but is in the current folder, is meant to be that. The
+ * workspace must be known. */
 void al_app_put_path(const struct al_app *app, struct al_jw *w, const char *key, const char *word);
 
 /* Whether there is a terminal at which a person can be asked. */

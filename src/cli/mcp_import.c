@@ -2,9 +2,9 @@
 #include "cli/app.h"
 #include "cli/commands.h"
 #include "cli/mcp_take.h"
-#include "cli/run_text.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static int take_over(struct import *im, size_t n)
     struct al_err *err = &im->reply->err;
     autobuf struct al_buf command = AL_BUF_INIT(PATH_MAX * 4);
     al_buf_adds(&command, "alisio mcp import ");
-    al_shell_quote(&command, al_str_of(app->args.pos[0]));
+    al_text_shell(&command, al_str_of(app->args.pos[0]));
     al_buf_adds(&command, " --yes");
     al_buf_addc(&command, 0);
     bool asked = al_app_can_ask(app) && !al_args_has(&app->args, AL_FLAG_YES);

@@ -234,7 +234,7 @@ static int accept_all(struct review *r, const char *server)
     snprintf(question, sizeof question, "Take %s as %s now?", r->n == 1 ? "it" : "them",
              r->n == 1 ? "it is" : "they are");
     al_buf_adds(&command, "alisio mcp review ");
-    al_shell_quote(&command, al_str_of(server));
+    al_text_shell(&command, al_str_of(server));
     al_buf_adds(&command, " --yes");
     al_buf_addc(&command, 0);
     if (!al_approved(r->app, al_buf_str(&r->reply->text), question,

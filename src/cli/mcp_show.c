@@ -20,7 +20,7 @@ void al_say_plain(struct al_buf *out, const char *z)
 void al_say_quoted(struct al_buf *out, const char *z)
 {
     autobuf struct al_buf word = AL_BUF_INIT(64 << 10);
-    al_shell_quote(&word, al_str_of(z));
+    al_text_shell(&word, al_str_of(z));
     al_text_plain(out, al_buf_str(&word), false);
 }
 

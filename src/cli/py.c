@@ -258,7 +258,7 @@ int al_py_command(struct al_app *app, const struct al_run *run, const struct al_
     if (al_app_core(app, "cli", err) < 0 || al_store_session_get(app->store, run->session, &session, err) < 0)
         return -1;
     al_buf_adds(out, "# once more, within walls, as a new run\nalisio --cwd ");
-    al_shell_quote(out, al_str_of(session.workspace));
+    al_text_shell(out, al_str_of(session.workspace));
     al_buf_addf(out, " artifacts rerun %s\n", run->id);
     al_buf_add_str(&backend, al_json_get_text(record, "backend"));
     al_buf_addc(&backend, 0);

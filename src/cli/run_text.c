@@ -63,41 +63,11 @@ void al_run_json(struct al_jw *w, const struct al_run *run)
     al_jw_end(w);
 }
 
-static bool is_plain(struct al_str word)
-{
-    if (word.n == 0)
-        return false;
-    for (size_t i = 0; i < word.n; i++) {
-        char c = word.p[i];
-        bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  (c && strchr("/._-:=+,@%", c));
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
-void al_shell_quote(struct al_buf *out, struct al_str word)
-{
-    if (is_plain(word)) {
-        al_buf_add_str(out, word);
-        return;
-    }
-    al_buf_addc(out, '\'');
-    for (size_t i = 0; i < word.n; i++) {
-        if (word.p[i] == '\'')
-            al_buf_adds(out, "'\\''");
-        else
-            al_buf_addc(out, word.p[i]);
-    }
-    al_buf_addc(out, '\'');
-}
-
 static void add_flag(struct al_buf *out, const char *flag, struct al_str value)
 {
     bool attached = value.n && value.p[0] == '-';
     al_buf_addf(out, " %s%c", flag, attached ? '=' : ' ');
-    al_shell_quote(out, value);
+    al_text_shell(out, value);
 }
 
 void al_run_command(struct al_buf *out, const struct al_run *run, struct al_str workspace, struct al_str code,

@@ -12,8 +12,6 @@ bool al_run_live(const struct al_run *run);
 void al_run_json(struct al_jw *w, const struct al_run *run);
 /* "key": an ISO time, or null for 0. */
 void al_jw_ktime(struct al_jw *w, const char *key, int64_t wall_ms);
-/* Quotes a word for a POSIX shell; as it is when it needs none. */
-void al_shell_quote(struct al_buf *out, struct al_str word);
 /* The command line that runs the script again: `alisio js -e …`. record may be NULL. */
 void al_run_command(struct al_buf *out, const struct al_run *run, struct al_str workspace, struct al_str code,
                     const struct al_json *record);

@@ -69,11 +69,11 @@ static int tool_command(struct shown *s, struct al_buf *out, struct al_err *err)
         return al_hint(err, "`alisio runs show %s` shows what it keeps", s->run.id);
     }
     al_buf_adds(out, "alisio --cwd ");
-    al_shell_quote(out, al_str_of(s->app->workspace));
+    al_text_shell(out, al_str_of(s->app->workspace));
     al_buf_adds(out, " tool call ");
-    al_shell_quote(out, al_str_of(s->run.title));
+    al_text_shell(out, al_str_of(s->run.title));
     al_buf_addc(out, ' ');
-    al_shell_quote(out, al_str_of(s->tool_args));
+    al_text_shell(out, al_str_of(s->tool_args));
     al_buf_addc(out, '\n');
     return 0;
 }

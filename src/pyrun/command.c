@@ -1,5 +1,6 @@
 /* What a person types to run a script by hand. */
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/fd.h"
 #include "pyrun/backend.h"
 
@@ -7,39 +8,21 @@
 
 #define ARENA_MAX (4u << 20)
 
-/* As a shell reads it back. */
-static void add_word(struct al_buf *out, const char *word)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=:,@%+";
-    if (*word && strspn(word, plain) == strlen(word)) {
-        al_buf_adds(out, word);
-        return;
-    }
-    al_buf_addc(out, '\'');
-    for (; *word; word++) {
-        if (*word == '\'')
-            al_buf_adds(out, "'\\''");
-        else
-            al_buf_addc(out, *word);
-    }
-    al_buf_addc(out, '\'');
-}
-
 static void add_line(struct al_buf *out, const char *folder, char *const *env, const char *program,
                      char *const *args)
 {
     al_buf_adds(out, "cd ");
-    add_word(out, folder);
+    al_text_shell(out, al_str_of(folder));
     al_buf_adds(out, "/work && env -i");
     for (; *env; env++) {
         al_buf_addc(out, ' ');
-        add_word(out, *env);
+        al_text_shell(out, al_str_of(*env));
     }
     al_buf_addc(out, ' ');
-    add_word(out, program);
+    al_text_shell(out, al_str_of(program));
     for (; *args; args++) {
         al_buf_addc(out, ' ');
-        add_word(out, *args);
+        al_text_shell(out, al_str_of(*args));
     }
     al_buf_addc(out, '\n');
 }

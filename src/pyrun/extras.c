@@ -203,8 +203,7 @@ static void renew_record(int dir_fd, const char *rel, const struct al_json *reco
         return; /* it is only slower the next time */
 }
 
-/* 1: it is as it was installed; 0: it is not, or not there. */
-static int check(int dir_fd, const char *version)
+bool al_extras_intact(int dir_fd, const char *version)
 {
     autoarena struct al_arena a = AL_ARENA_INIT(4u << 20);
     autobuf struct al_buf text = AL_BUF_INIT(AL_EXTRAS_MAX_JSON);
@@ -212,19 +211,19 @@ static int check(int dir_fd, const char *version)
     snprintf(rel, sizeof rel, "%s/runtime.json", version);
     const struct al_json *record = read_json(dir_fd, rel, &a, &text);
     if (!al_json_is_true(al_json_get(record, "ok")))
-        return 0;
+        return false;
     autofd int venv = -1;
     struct al_err ignored;
     if (al_path_open(dir_fd, version, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, version, &venv, &ignored) < 0 ||
         al_extras_digest(venv, "venv", false, now) < 0)
-        return 0;
+        return false;
     if (al_str_is(al_json_get_text(record, "statSha256"), now))
-        return 1;
+        return true;
     if (al_extras_digest(venv, "venv", true, digest) < 0 ||
         !al_str_is(al_json_get_text(record, "treeSha256"), digest))
-        return 0;
+        return false;
     renew_record(dir_fd, rel, record, now);
-    return 1;
+    return true;
 }
 
 /* The smallest set that has all of them. */
@@ -257,7 +256,7 @@ int al_py_extras_find(struct al_pyrun *p, const struct al_py_interpreter *python
         if (al_extras_index_get(dir, sets[i].name, minor, version) != 1)
             continue;
         found = true;
-        if (check(dir, version) != 1)
+        if (!al_extras_intact(dir, version))
             continue;
         if (asprintf(ret_venv, "%s/" AL_EXTRAS_FOLDER "/%s/venv", al_pyrun_state_dir(p), version) < 0)
             abort();

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define LIMIT_MS (30 * 60 * UINT64_C(1000))
+#define ASK_MS 15000
 #define MAX_SAID (256u << 10)
 #define MAX_LOCK (4u << 20)
 
@@ -54,6 +55,7 @@ struct al_py_install {
     struct al_timer *clock;
     struct al_buf said; /* by the program that runs, both outputs */
     bool cancelled, late;
+    bool there; /* nothing had to be done: whoever uses it keeps what they have */
     struct al_err err;
 };
 
@@ -113,21 +115,24 @@ static void fail(struct al_py_install *i, const char *why)
 
 /* --- begin --- */
 
-/* Whether the interpreter can do that: a short question, on the pool. */
-static bool asks(const char *python, const char *code)
+static bool is_there(struct al_py_install *i)
 {
-    char *argv[] = {(char *)"python", (char *)"-I", (char *)"-c", (char *)code, NULL};
-    char **env = al_env_child();
-    struct al_spawn how = {.path = python, .exec_fd = -1, .argv = argv, .envp = env, .cwd_fd = -1};
-    struct al_exit end = {0};
+    char minor[16], version[AL_EXTRAS_VERSION_MAX];
     struct al_err ignored;
-    pid_t pid;
-    int pidfd = -1;
-    bool yes = al_spawn(&how, &pid, &pidfd, &ignored) == 0 && al_reap(pidfd, true, &end) == 1 && end.exited &&
-               end.status == 0;
-    al_close(&pidfd);
-    al_env_free(env);
-    return yes;
+    autofd int dir = -1;
+    al_extras_minor(&i->python, minor);
+    return al_extras_open(al_pyrun_state_dir(i->p), &dir, &ignored) == 0 &&
+           al_extras_index_get(dir, i->set->name, minor, version) == 1 && strcmp(version, i->version) == 0 &&
+           al_extras_intact(dir, version);
+}
+
+/* Whether the interpreter can do that. */
+static bool asks(struct al_pyrun *p, const char *python, const char *code)
+{
+    const char *argv[] = {python, "-I", "-c", code, NULL};
+    struct al_err ignored;
+    int status = -1;
+    return al_py_ask(p, argv, ASK_MS, NULL, NULL, &status, &ignored) == 0 && status == 0;
 }
 
 static int make_folder(struct al_py_install *i)
@@ -161,11 +166,13 @@ static void begin(void *ud)
     if (al_py_interpreter_find(i->p, &i->python, &i->err) < 0)
         return;
     al_extras_version((struct al_str){i->lock_text, i->lock_n}, &i->python, i->version);
-    i->has_pip = asks(i->python.path, pip);
-    i->has_ensurepip = !i->has_pip && asks(i->python.path, "import ensurepip, venv");
+    i->there = is_there(i);
+    if (i->there)
+        return;
+    i->has_pip = asks(i->p, i->python.path, pip);
+    i->has_ensurepip = !i->has_pip && asks(i->p, i->python.path, "import ensurepip, venv");
     if (i->has_pip || i->has_ensurepip || al_pyrun_program(i->p, "uv")) {
-        if (make_folder(i) < 0)
-            return;
+        (void)make_folder(i); /* err says it */
         return;
     }
     al_fail(&i->err, AL_EXTRAS_INSTALL_FAILED,
@@ -179,6 +186,10 @@ static void begun(void *ud)
     if (i->err.code != AL_OK || i->cancelled) {
         if (i->err.code == AL_OK)
             al_fail(&i->err, AL_CANCELLED, "cancelled");
+        finish(i);
+        return;
+    }
+    if (i->there) {
         finish(i);
         return;
     }
@@ -388,27 +399,36 @@ static int write_record(struct al_py_install *i, int tmp_fd, const char *tree, c
     return al_path_write_atomic(tmp_fd, "runtime.json", al_buf_str(&out), 0600, "runtime.json", &i->err);
 }
 
-/* The one before of the same version steps aside, so that at each moment there is a whole one or none; the
- * index names this one only when it is in its place. */
-static int swap(struct al_py_install *i)
+/* In one step where the file system can; what was there is then what clean_up removes. */
+static int exchange(struct al_py_install *i)
 {
-    char old[48];
-    snprintf(old, sizeof old, "%s-old", i->tmp);
-    if (renameat(i->dir_fd, i->version, i->dir_fd, old) < 0 && errno != ENOENT)
-        return al_fail_errno(&i->err, AL_EXTRAS_INSTALL_FAILED, errno,
-                             "the former packages cannot be replaced");
+    char aside[48];
+    if (renameat2(i->dir_fd, i->tmp, i->dir_fd, i->version, RENAME_EXCHANGE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOENT)
+        return -errno;
+    snprintf(aside, sizeof aside, "%s-old", i->tmp);
+    if (renameat(i->dir_fd, i->version, i->dir_fd, aside) < 0 && errno != ENOENT)
+        return -errno;
     if (renameat(i->dir_fd, i->tmp, i->dir_fd, i->version) < 0) {
         int eno = errno;
-        (void)!renameat(i->dir_fd, old, i->dir_fd, i->version);
-        return al_fail_errno(&i->err, AL_EXTRAS_INSTALL_FAILED, eno,
-                             "the packages cannot be put into their place");
+        (void)!renameat(i->dir_fd, aside, i->dir_fd, i->version);
+        return -eno;
     }
-    i->tmp[0] = 0;
+    snprintf(i->tmp, sizeof i->tmp, "%.36s", aside);
+    return 0;
+}
+
+/* The index names the version only when it is in its place. */
+static int swap(struct al_py_install *i)
+{
+    int r = exchange(i);
+    if (r < 0)
+        return al_fail_errno(&i->err, AL_EXTRAS_INSTALL_FAILED, -r,
+                             "the packages cannot be put into their place");
     char minor[16];
     al_extras_minor(&i->python, minor);
-    int r = al_extras_index_put(i->dir_fd, i->set->name, minor, i->version, &i->err);
-    al_path_remove_tree(i->dir_fd, old);
-    return r;
+    return al_extras_index_put(i->dir_fd, i->set->name, minor, i->version, &i->err);
 }
 
 /* One after the other: of two that end at once each would undo what the other did, and its line in the index.
@@ -434,7 +454,11 @@ static void finish_work(void *ud)
         al_fail_errno(&i->err, AL_EXTRAS_INSTALL_FAILED, -r, "what was installed cannot be read");
         return;
     }
-    if (write_record(i, tmp, tree, stat) == 0 && syncfs(tmp) == 0)
+    if (write_record(i, tmp, tree, stat) < 0)
+        return;
+    if (syncfs(tmp) < 0)
+        al_fail_errno(&i->err, AL_EXTRAS_INSTALL_FAILED, errno, "what was installed does not reach the disk");
+    else
         (void)put_in_place(i); /* err says it */
 }
 

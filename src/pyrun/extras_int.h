@@ -26,6 +26,8 @@ int al_extras_open(const char *state_dir, int *ret_fd, struct al_err *err) AL_MU
 /* Digests over every file beneath: of what they hold, and of what stat says of them (which a change cannot
  * keep). Links count by their targets. 0 or -errno; -EFBIG over 400,000 entries. */
 int al_extras_digest(int dir_fd, const char *name, bool content, char out[AL_SHA256_HEX]) AL_MUST_CHECK;
+/* Whether that environment is there, and as it was installed. */
+bool al_extras_intact(int dir_fd, const char *version) AL_MUST_CHECK;
 /* extras.json: which version a set has for an interpreter's minor version; and the change of it, atomically.
  */
 int al_extras_index_get(int dir_fd, const char *set, const char *minor, char out[AL_EXTRAS_VERSION_MAX]);

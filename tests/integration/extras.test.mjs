@@ -144,6 +144,10 @@ test("a script imports what was installed", { skip }, () => {
 });
 
 test("a second installation replaces the first, which stays until then", { skip }, () => {
+  const record = join(folder(), installed().find((name) => /^[0-9a-f]{16}$/.test(name)), "runtime.json");
+  const first = readFileSync(record, "utf8");
+  assert.equal(setup("--lock", lock, "--from", wheels).status, 0);
+  assert.equal(readFileSync(record, "utf8"), first); // the same is there already, and whoever uses it keeps it
   const a = makeWheel("tidewords", "1.1", "def low(): return 'low water'\n");
   const newer = writeLock("newer.lock", [line("tidewords", "1.1", a)]);
   const failed = setup("--lock", writeLock("worse.lock", [line("tidewords", "1.1", a.replace(/^./, (c) => (c === "0" ? "1" : "0")))]),
@@ -163,6 +167,10 @@ test("packages that were changed are not used", { skip }, () => {
   const { json } = use("import tidewords; print(tidewords.low())");
   assert.equal(json.error.code, "EXTRAS_INSTALL_FAILED");
   assert.match(json.error.message, /not as they were/);
+  const newer = join(home.dir, "newer.lock");
+  assert.equal(setup("--lock", newer, "--from", wheels).status, 0); // mended, in its place
+  assert.ok(!installed().some((name) => name.startsWith(".tmp-")), installed().join());
+  assert.equal(readFileSync(path, "utf8"), text);
   writeFileSync(path, text); // the same bytes again, at another time: that is no change
   assert.equal(use("import tidewords; print(tidewords.low())").json.structured.stdout.trim(), "low water");
 });

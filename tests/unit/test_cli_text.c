@@ -1,5 +1,7 @@
 #include "test.h"
 
+#include "base/text.h"
+
 #include "cli/app.h"
 #include "cli/run_text.h"
 #include "cli/table.h"
@@ -30,7 +32,7 @@ static void words_are_quoted_for_a_shell_when_they_need_it(void **state)
                  {"new\nline", "'new\nline'"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         autobuf struct al_buf b = AL_BUF_INIT(1024);
-        al_shell_quote(&b, al_str_of(cases[i].word));
+        al_text_shell(&b, al_str_of(cases[i].word));
         assert_text(&b, cases[i].quoted);
     }
 }
