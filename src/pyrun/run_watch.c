@@ -66,9 +66,13 @@ void al_py_run_say_timeout(const struct al_py_run *r, struct al_err *err)
 {
     autobuf struct al_buf time = AL_BUF_INIT(64);
     al_text_duration(&time, r->spec.timeout_ms);
-    al_fail(err, AL_TIMEOUT, "the script was stopped at its time limit of %.*s", AL_FMT(al_buf_str(&time)));
-    hint_logs(r, err,
-              "Do less in one run, or give it more time: timeoutMs, up to analysis.limits.timeoutMs.");
+    al_fail(err, AL_TIMEOUT, "%s did not end within %.*s and was ended with all that it started",
+            r->spec.job->id, AL_FMT(al_buf_str(&time)));
+    al_hint(err,
+            "do less in one script, or pass timeoutMs (now %" PRIu64
+            "; its ceiling is analysis.limits.timeoutMs); what it printed until then is in the result and in "
+            "logs/stdout.log of the run",
+            r->spec.timeout_ms);
 }
 
 void al_py_run_say_memory(const struct al_py_run *r, struct al_err *err)

@@ -212,39 +212,14 @@ static void take_end(struct python_run *r, const struct al_py_run_end *end)
     take_output(r, &end->errors, "stderr", &r->errors, &r->errors_bytes);
 }
 
-/* What the layer below says of it, or, where it says nothing, what is known here. */
-static void take_error(struct python_run *r, const struct al_py_run_end *end)
-{
-    long long limit = (long long)r->limits.timeout_ms;
-    r->err = end->err;
-    if (end->cause == AL_PY_TIMED_OUT) {
-        autobuf struct al_buf time = AL_BUF_INIT(64);
-        al_text_duration(&time, r->limits.timeout_ms);
-        al_fail(&r->err, AL_TIMEOUT, "%s did not end within %.*s and was ended with all that it started",
-                r->id, AL_FMT(al_buf_str(&time)));
-        al_hint(&r->err,
-                "do less in one script, or pass timeoutMs (now %lld; its ceiling is "
-                "analysis.limits.timeoutMs); what "
-                "it printed until then is in the result",
-                limit);
-    } else if (end->cause == AL_PY_STOPPED) {
-        r->cancelled = true;
-    } else if (!r->err.code && end->cause == AL_PY_MEMORY) {
-        al_fail(&r->err, AL_MEMORY_LIMIT,
-                "the script needed more memory than analysis.limits.memoryMb allows");
-    } else if (!r->err.code && end->cause == AL_PY_DISK) {
-        al_fail(&r->err, AL_QUOTA_EXCEEDED,
-                "the script wrote more than analysis.limits.maxWorkBytes and maxWorkFiles allow");
-    }
-}
-
 static void on_end(void *ud, const struct al_py_run_end *end)
 {
     struct python_run *r = ud;
     r->run = NULL;
     take_end(r, end);
     if (end->cause != AL_PY_EXITED) {
-        take_error(r, end);
+        r->err = end->err;
+        r->cancelled |= end->cause == AL_PY_STOPPED;
         if (end->cause == AL_PY_NOT_STARTED)
             al_pyrun_forget(r->pyrun, r->backend);
     }

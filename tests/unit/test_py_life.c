@@ -305,8 +305,9 @@ static void too_much_memory_ends_a_script(void **state)
         /* In four processes: no limit of one process sees it. */
         if (!limited(
                 t, walls[i], "\"memoryMb\":100",
-                "import os, time\nfor i in range(3):\n    if os.fork() == 0: break\nb = bytearray(60 << 20)\n"
-                "for i in range(0, len(b), 4096): b[i] = 1\ntime.sleep(30)",
+                "import os, sys, time\nfor i in range(4):\n    if os.fork() == 0:\n        b = bytearray(60 << 20)\n"
+                "        for i in range(0, len(b), 4096): b[i] = 1\n        time.sleep(30)\n        os._exit(0)\n"
+                "sys.exit(1 if os.wait()[1] else 0)", /* whoever of them the kernel takes first */
                 &a))
             continue;
         assert_int_equal(a.cause, AL_PY_MEMORY);
