@@ -70,6 +70,15 @@ while not all(os.path.exists('up%d' % i) for i in (1, 2, 3)): time.sleep(0.005)
 print('ready', flush=True)
 `;
 
+// Empty when it has gone meanwhile, as the processes between a script and its daemons do.
+function commandOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return "";
+  }
+}
+
 for (const runtime of BACKENDS) {
   test(`${runtime}: a host that is killed takes all with it`, async (t) => {
     if (ready[runtime]) return t.skip(ready[runtime]);
@@ -92,10 +101,11 @@ for (const runtime of BACKENDS) {
     const word = `al-life-${randomUUID()}`;
     const p = spawn(alisio, ["py", "-e", daemons(word) + "time.sleep(600)", "--allow-analysis=unsandboxed", "--json"], {
       cwd: home.workspace, env: home.env, stdio: ["ignore", "pipe", "pipe"] });
+    t.after(() => p.kill("SIGKILL"));
     let out = "";
     p.stdout.setEncoding("utf8").on("data", (text) => (out += text));
     const exit = new Promise((resolve) => p.on("close", resolve));
-    await until("the daemons", () => withWord(word).filter((pid) => /up\d/.test(readFileSync(`/proc/${pid}/cmdline`, "latin1"))).length >= 3);
+    await until("the daemons", () => withWord(word).filter((pid) => /up\d/.test(commandOf(pid))).length >= 3);
     p.kill("SIGINT");
     assert.notEqual(await soon(exit, "the end of the host"), 0);
     assert.equal(withWord(word).length, 0);
