@@ -24,6 +24,8 @@
     X(RERUN_REFUSED, 1, 422)                                                                       \
     X(QUERY_ERROR, 1, 422)                                                                         \
     X(INGEST_INVALID, 1, 422)                                                                      \
+    X(NO_USABLE_COLUMNS, 1, 422)                                                                   \
+    X(PLAN_FAILED, 1, 422)                                                                         \
     X(DATASET_UNSUPPORTED, 1, 415)                                                                 \
     X(QUERY_REJECTED, 1, 400)                                                                      \
     X(STATE_CONFLICT, 1, 409)                                                                      \

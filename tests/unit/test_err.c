@@ -26,6 +26,8 @@ static const struct {
     {"RERUN_REFUSED", 1, 422},
     {"QUERY_ERROR", 1, 422},
     {"INGEST_INVALID", 1, 422},
+    {"NO_USABLE_COLUMNS", 1, 422},
+    {"PLAN_FAILED", 1, 422},
     {"DATASET_UNSUPPORTED", 1, 415},
     {"QUERY_REJECTED", 1, 400},
     {"STATE_CONFLICT", 1, 409},
