@@ -25,3 +25,6 @@
  *       stand in order). cells: rows of  chip…, label, series, then by agg  sum: n, sum · avg: n, sum · count: n · min: n, min ·
  *       max: n, max · ratio: n, sum, over  (label, series: 0 for a kpi; series 0 without a second dimension).
  */
+(function () {
+  "use strict";
+})();
