@@ -1,4 +1,5 @@
 /* The folder of a job: made, opened, removed, and our own files in it. */
+#include "assets/assets.h"
 #include "base/mem.h"
 #include "os/fd.h"
 #include "os/path.h"
@@ -281,8 +282,8 @@ static int put_runtime(int script, mode_t file_mode)
     autofd int dir = openat(script, "alisio_runtime", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0)
         return -errno;
-    const struct al_py_file *files;
-    size_t n = al_py_runtime_files(&files);
+    const struct al_asset *files;
+    size_t n = al_assets_runtime(&files);
     for (size_t i = 0; i < n; i++) {
         struct al_str bytes = {files[i].start, (size_t)(files[i].end - files[i].start)};
         int r = al_py_put_file(dir, files[i].name, bytes, file_mode);

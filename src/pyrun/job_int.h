@@ -10,11 +10,4 @@ int al_py_job_part(const struct al_py_job *j, const char *rel, int *ret_fd, stru
 /* A new file of that mode. 0 or -errno. */
 int al_py_put_file(int dir_fd, const char *name, struct al_str bytes, mode_t mode) AL_MUST_CHECK;
 
-/* runtime_files.c: what the build put into the binary; alive for ever. */
-struct al_py_file {
-    const char *name;
-    const char *start, *end;
-};
-size_t al_py_runtime_files(const struct al_py_file **ret);
-
 #endif
