@@ -322,6 +322,7 @@ struct al_cube {
     size_t n_chips;
     struct al_str *values[AL_DASH_CHIPS];
     size_t n_values[AL_DASH_CHIPS];
+    struct al_cube_widget rows; /* all rows that the filters keep: n by chips alone, for "1,204 of 5,000 rows" */
     struct al_cube_widget widgets[AL_DASH_WIDGETS + 1];
     size_t n_cells; /* of all widgets, ≤ AL_DASH_CELLS */
 };
