@@ -88,6 +88,16 @@ enum al_flag_id {
     AL_FLAG_IMAGE,
     AL_FLAG_WASM,
     AL_FLAG_FORCE,
+    AL_FLAG_GOAL,
+    AL_FLAG_LOCALE,
+    AL_FLAG_LIKE,
+    AL_FLAG_FILTER,
+    AL_FLAG_BY,
+    AL_FLAG_NO_ROWS,
+    AL_FLAG_PLAN,
+    AL_FLAG_SPEC,
+    AL_FLAG_OUTPUT,
+    AL_FLAG_OPEN,
 
     AL_FLAG_COUNT,
 };
@@ -110,6 +120,7 @@ enum al_list {
     AL_LIST_ALLOW_HOSTS,
     AL_LIST_PARAMS,
     AL_LIST_INPUTS,
+    AL_LIST_FILTERS,
     AL_LIST_COUNT,
 };
 

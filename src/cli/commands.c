@@ -244,6 +244,29 @@ const struct al_command al_command_table[] = {
      .max_args = 8,
      .run = al_cmd_data_rm},
 
+    {.name = "dashboard",
+     .usage = "FILE|ds_ID [--goal T] [--title T] [--locale TAG] [--sheet S] [--filter COND]... [--by A,B] "
+              "[--like art_ID] [--no-rows] [--plan] [--spec FILE] [-o FILE.html|FILE.pdf] [--open]",
+     .summary = "make a dashboard of a file: one HTML page, no code",
+     .about = "The page needs nothing but itself and works from disk. It is published as an artifact of the "
+              "workspace;\n"
+              "-o writes it to a file, too, in the place of what is there. A PDF is printed by Chromium, where "
+              "there is one.\n"
+              "The flags of `data inspect` say how the file is read.",
+     .flags = FLAGS(AL_FLAG_GOAL, AL_FLAG_TITLE, AL_FLAG_LOCALE, AL_FLAG_SHEET, AL_FLAG_FILTER, AL_FLAG_BY,
+                    AL_FLAG_LIKE, AL_FLAG_NO_ROWS, AL_FLAG_PLAN, AL_FLAG_SPEC, AL_FLAG_OUTPUT, AL_FLAG_OPEN,
+                    AL_FLAG_DELIMITER, AL_FLAG_HEADER, AL_FLAG_ENCODING, AL_FLAG_SKIP_ROWS, AL_FLAG_DECIMAL),
+     .examples = EXAMPLES(
+         {"alisio dashboard sales.csv", "a page with what matters in it; prints its place"},
+         {"alisio dashboard sales.csv --goal 'amount by region per month' -o sales.html", "what to show, and where"},
+         {"alisio dashboard sales.csv --filter 'region=north|south' --locale es-CO", "some rows; Spanish"},
+         {"alisio dashboard sales.csv --plan > plan.json && alisio dashboard sales.csv --spec plan.json",
+          "see the plan, change it, build it"}),
+     .min_args = 1,
+     .max_args = 1,
+     .arg = AL_ARG_FILE,
+     .run = al_cmd_dashboard},
+
     {.name = "runs list",
      .usage = "[--failed] [--limit N]",
      .summary = "list the workspace's runs, newest first",

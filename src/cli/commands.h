@@ -22,6 +22,7 @@ int al_cmd_data_inspect(struct al_app *app, struct al_reply *reply);
 int al_cmd_data_query(struct al_app *app, struct al_reply *reply);
 int al_cmd_data_list(struct al_app *app, struct al_reply *reply);
 int al_cmd_data_rm(struct al_app *app, struct al_reply *reply);
+int al_cmd_dashboard(struct al_app *app, struct al_reply *reply);
 int al_cmd_runs_list(struct al_app *app, struct al_reply *reply);
 int al_cmd_runs_show(struct al_app *app, struct al_reply *reply);
 int al_cmd_runs_logs(struct al_app *app, struct al_reply *reply);

@@ -329,7 +329,7 @@ static void say_streamed(struct al_app *app, struct al_reply *reply)
 }
 
 /* The id of the dataset that the word names. */
-static int find_dataset(struct al_app *app, const char *word, char id[AL_ID_MAX], struct al_err *err)
+int al_data_find_word(struct al_app *app, const char *word, char id[AL_ID_MAX], struct al_err *err)
 {
     if (al_id_valid(al_str_of(word), "ds") && !al_data_reads(&app->args)) {
         snprintf(id, AL_ID_MAX, "%s", word);
@@ -359,7 +359,7 @@ int al_cmd_data_query(struct al_app *app, struct al_reply *reply)
     snprintf(reply->tool, sizeof reply->tool, "data_query");
     if (read_format(app, &q.format, &reply->err) < 0 || read_params(app, &params, &reply->err) < 0 ||
         read_sql(app, &sql, &reply->err) < 0 || al_data_ready(app, &reply->err) < 0 ||
-        find_dataset(app, args->pos[0], id, &reply->err) < 0 ||
+        al_data_find_word(app, args->pos[0], id, &reply->err) < 0 ||
         al_dataset_open(app->core, al_str_of(id), &fd, &reply->err) < 0)
         return -1;
     bool table = q.format == AL_QUERY_RESULT;

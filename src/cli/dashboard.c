@@ -1,0 +1,366 @@
+/* dashboard: a file becomes a page. */
+#include "cli/dashboard.h"
+
+#include "artifact/artifact.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/data.h"
+#include "os/fd.h"
+#include "os/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_ARGS (2u << 20)
+#define MAX_SPEC ((size_t)512 << 10)
+#define MAX_PAGE ((size_t)16 << 20)
+#define ARENA (64u << 20)
+#define PAGE_NAME "dashboard.html"
+
+/* --- the call --- */
+
+/* "region=North": the column, the sign, the value. Signs, the longer ones first. */
+static const struct sign {
+    const char *text, *op;
+} signs[] = {{"!=", "!="}, {"<=", "<="}, {">=", ">="}, {"!~", NULL},
+             {"=", "="},   {"<", "<"},   {">", ">"},   {"~", "contains"}};
+
+static const struct sign *find_sign(const char *word, size_t *ret_at)
+{
+    for (*ret_at = strcspn(word, "!<>=~"); word[*ret_at]; (*ret_at)++) {
+        for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+            if (al_str_starts(al_str_of(word + *ret_at), signs[i].text))
+                return &signs[i];
+        }
+    }
+    return NULL;
+}
+
+/* "North|South" is a list for = and !=; nothing at all means cells without a value. */
+static void put_value(struct al_jw *w, const char *op, const char *value)
+{
+    bool equal = strcmp(op, "=") == 0, list = strchr(value, '|') && (equal || strcmp(op, "!=") == 0);
+    if (!*value && (equal || strcmp(op, "!=") == 0)) {
+        al_jw_kstrz(w, "op", equal ? "is_null" : "not_null");
+        return;
+    }
+    al_jw_kstrz(w, "op", !list ? op : equal ? "in" : "not_in");
+    al_jw_key(w, "value");
+    if (!list) {
+        al_jw_strz(w, value);
+        return;
+    }
+    al_jw_arr(w);
+    for (const char *rest = value;; rest++) {
+        size_t n = strcspn(rest, "|");
+        al_jw_str(w, (struct al_str){rest, n});
+        rest += n;
+        if (!*rest)
+            break;
+    }
+    al_jw_end(w);
+}
+
+static int put_filter(struct al_jw *w, const char *word, struct al_err *err)
+{
+    size_t at;
+    const struct sign *sign = find_sign(word, &at);
+    if (!sign || !sign->op || at == 0) {
+        al_fail(err, AL_INVALID_INPUT, "--filter %.80s is no condition", word);
+        return al_hint(err, "a column, one of = != < <= > >= ~ (contains), a value: --filter 'region=North'");
+    }
+    size_t name = at;
+    const char *value = word + at + strlen(sign->text);
+    while (name > 0 && word[name - 1] == ' ')
+        name--;
+    value += strspn(value, " ");
+    al_jw_obj(w);
+    al_jw_kstr(w, "column", (struct al_str){word, name});
+    put_value(w, sign->op, value);
+    al_jw_end(w);
+    return 0;
+}
+
+static int put_by(struct al_jw *w, const char *word, struct al_err *err)
+{
+    const char *comma = strchr(word, ',');
+    if (!comma || comma == word || !comma[1] || strchr(comma + 1, ',')) {
+        al_fail(err, AL_INVALID_INPUT, "--by %.80s does not name two columns", word);
+        return al_hint(err, "--by region,channel");
+    }
+    al_jw_key(w, "by");
+    al_jw_arr(w);
+    al_jw_str(w, (struct al_str){word, (size_t)(comma - word)});
+    al_jw_strz(w, comma + 1);
+    al_jw_end(w);
+    return 0;
+}
+
+/* A plan, or the whole answer of `dashboard --plan --json` with the plan in it. */
+static int put_spec(struct al_jw *w, const char *path, struct al_err *err)
+{
+    autobuf struct al_buf text = AL_BUF_INIT(MAX_SPEC);
+    autoarena struct al_arena arena = AL_ARENA_INIT(ARENA);
+    const struct al_json *v;
+    if (al_app_read_text(path, MAX_SPEC, &text, err) < 0)
+        return -1;
+    if (al_json_parse(&arena, al_buf_str(&text), &v, err) < 0)
+        return al_wrap(err, "the plan in %.200s is no JSON",
+                       strcmp(path, "-") == 0 ? "standard input" : path);
+    const struct al_json *inner = al_json_get(al_json_get(v, "structured"), "plan");
+    if (!inner && al_json_get(v, "plan"))
+        inner = al_json_get(v, "plan");
+    al_jw_key(w, "spec");
+    al_jw_value(w, inner ? inner : v);
+    return 0;
+}
+
+static int put_args(struct al_app *app, const char *dataset, struct al_jw *w, struct al_err *err)
+{
+    static const struct {
+        enum al_flag_id flag;
+        const char *key;
+    } texts[] = {{AL_FLAG_GOAL, "goal"},
+                 {AL_FLAG_TITLE, "title"},
+                 {AL_FLAG_LOCALE, "locale"},
+                 {AL_FLAG_SHEET, "sheet"},
+                 {AL_FLAG_LIKE, "like"}};
+    const struct al_args *args = &app->args;
+    al_jw_obj(w);
+    al_jw_kstrz(w, "datasetId", dataset);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (al_args_has(args, texts[i].flag))
+            al_jw_kstrz(w, texts[i].key, args->value[texts[i].flag]);
+    }
+    if (args->n_list[AL_LIST_FILTERS]) {
+        al_jw_key(w, "filters");
+        al_jw_arr(w);
+        for (size_t i = 0; i < args->n_list[AL_LIST_FILTERS]; i++) {
+            if (put_filter(w, args->list[AL_LIST_FILTERS][i], err) < 0)
+                return -1;
+        }
+        al_jw_end(w);
+    }
+    if (al_args_has(args, AL_FLAG_BY) && put_by(w, args->value[AL_FLAG_BY], err) < 0)
+        return -1;
+    if (al_args_has(args, AL_FLAG_NO_ROWS))
+        al_jw_kbool(w, "noRows", true);
+    if (al_args_has(args, AL_FLAG_PLAN))
+        al_jw_kbool(w, "plan", true);
+    if (al_args_has(args, AL_FLAG_SPEC) && put_spec(w, args->value[AL_FLAG_SPEC], err) < 0)
+        return -1;
+    al_jw_end(w);
+    return 0;
+}
+
+/* --- the page --- */
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t n = strlen(path), m = strlen(end);
+    return n > m && strcasecmp(path + n - m, end) == 0;
+}
+
+/* Before anything is made: what -o names can be written. */
+static int check_output(const struct al_app *app, struct al_err *err)
+{
+    const char *path = app->args.value[AL_FLAG_OUTPUT];
+    struct stat st;
+    if (!path)
+        return 0;
+    if (al_args_has(&app->args, AL_FLAG_PLAN)) {
+        al_fail(err, AL_INVALID_INPUT, "--plan builds no page that -o could write");
+        return al_hint(err, "alisio dashboard … --plan > plan.json");
+    }
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        al_fail(err, AL_INVALID_INPUT, "-o %.200s is a folder", path);
+        return al_hint(err, "name the file: -o %.200s%s" PAGE_NAME, path,
+                       path[strlen(path) - 1] == '/' ? "" : "/");
+    }
+    if (ends_with(path, ".html") || ends_with(path, ".htm") || ends_with(path, ".pdf"))
+        return 0;
+    al_fail(err, AL_INVALID_INPUT, "-o %.200s is neither a page nor a PDF", path);
+    return al_hint(err, "the name ends with .html or .pdf");
+}
+
+static int write_page(struct al_app *app, const struct al_artifact *a, const char *target, struct al_err *err)
+{
+    autobuf struct al_buf name = AL_BUF_INIT(4096), page = AL_BUF_INIT(MAX_PAGE);
+    autofd int fd = -1;
+    int64_t bytes;
+    const char *mime, *slash = strrchr(target, '/');
+    if (al_artifact_open(app->store, a, NULL, &fd, &name, &bytes, &mime, err) < 0)
+        return -1;
+    int r = al_fd_read_all(fd, &page);
+    if (r < 0)
+        return al_fail_errno(err, AL_TOOL_ERROR, -r, "the page cannot be read");
+    autofree char *folder = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
+    autofd int dir = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir < 0)
+        return al_fail_errno(err, AL_NOT_FOUND, errno, "the folder of %.200s cannot be used", target);
+    return al_path_write_atomic(dir, slash ? slash + 1 : target, al_buf_str(&page), 0644, target, err);
+}
+
+struct made {
+    struct al_artifact artifact;
+    char *page; /* its place in the state folder */
+};
+
+static int find_made(struct al_app *app, const struct al_json *v, struct made *m, struct al_err *err)
+{
+    char id[AL_ID_MAX];
+    snprintf(id, sizeof id, "%.*s", AL_FMT(al_json_get_text(v, "artifactId")));
+    if (al_store_artifact_get(app->store, id, app->workspace, &m->artifact, err) < 0)
+        return -1;
+    autofree char *dir = al_artifact_dir(app->store, &m->artifact);
+    if (!dir || asprintf(&m->page, "%s/files/" PAGE_NAME, dir) < 0)
+        abort();
+    return 0;
+}
+
+static int deliver(struct al_app *app, const struct made *m, struct al_err *err)
+{
+    const char *target = app->args.value[AL_FLAG_OUTPUT];
+    if (target && ends_with(target, ".pdf")) {
+        if (al_dashboard_pdf(app, m->page, target, err) < 0)
+            return -1;
+    } else if (target && write_page(app, &m->artifact, target, err) < 0) {
+        return -1;
+    }
+    if (al_args_has(&app->args, AL_FLAG_OPEN) && !al_dashboard_show(app, m->page))
+        al_app_warn(app, "there is no browser to open it in; its place is %s", m->page);
+    return 0;
+}
+
+/* --- for a person --- */
+
+static void say_list(struct al_app *app, const struct al_json *v, const char *key, const char *says,
+                     struct al_buf *out)
+{
+    const struct al_json *list = al_json_get(v, key);
+    const char *before = says;
+    al_json_each(one, list)
+    {
+        al_buf_adds(out, before);
+        al_say_foreign(app, out, al_utf8_head(one->str, 80), false);
+        before = ", ";
+    }
+    if (list && list->n)
+        al_buf_addc(out, '\n');
+}
+
+static void say_made(struct al_app *app, const struct al_json *v, const struct made *m,
+                     struct al_reply *reply)
+{
+    struct al_buf *out = &reply->text;
+    const char *target = app->args.value[AL_FLAG_OUTPUT];
+    al_buf_clear(out);
+    al_say_foreign(app, out, al_str_of(target ? target : m->page), false);
+    al_buf_addc(out, '\n');
+    struct al_buf *note = &reply->note;
+    al_buf_addf(note, "%s", al_style_on(app->err_color, AL_BOLD));
+    al_say_foreign(app, note, al_utf8_head(al_json_get_text(v, "title"), 120), false);
+    al_buf_addf(note, "%s  %s, ", al_style_off(app->err_color, AL_BOLD), m->artifact.id);
+    al_text_bytes(note, (uint64_t)m->artifact.bytes);
+    al_buf_addc(note, '\n');
+    al_json_each(widget, al_json_get(v, "widgets"))
+    {
+        al_buf_addf(note, "  %-8.*s ", AL_FMT(al_utf8_head(al_json_get_text(widget, "type"), 10)));
+        al_say_foreign(app, note, al_utf8_head(al_json_get_text(widget, "title"), 100), false);
+        al_buf_addc(note, '\n');
+    }
+    say_list(app, v, "notShown", "not shown: ", note);
+    say_list(app, v, "missing", "columns that this file does not have: ", note);
+    al_json_each(text, al_json_get(v, "notes"))
+    {
+        al_buf_adds(note, "note: ");
+        al_say_foreign(app, note, al_utf8_head(text->str, 400), false);
+        al_buf_addc(note, '\n');
+    }
+}
+
+/* The plan alone, as --spec takes it. */
+static void say_plan(struct al_app *app, const struct al_json *v, struct al_reply *reply)
+{
+    al_buf_clear(&reply->text);
+    al_say_json(app, &reply->text, al_json_get(v, "plan"));
+    al_buf_addc(&reply->text, '\n');
+    al_json_each(text, al_json_get(v, "notes"))
+    {
+        al_buf_adds(&reply->note, "note: ");
+        al_say_foreign(app, &reply->note, al_utf8_head(text->str, 400), false);
+        al_buf_addc(&reply->note, '\n');
+    }
+}
+
+/* Scripts find the page by it: the last member of the structured value. */
+static void put_place(struct al_app *app, const char *page, struct al_buf *structured)
+{
+    const char *target = app->args.value[AL_FLAG_OUTPUT];
+    autofree char *real = target ? realpath(target, NULL) : NULL;
+    autobuf struct al_buf path = AL_BUF_INIT(16384);
+    struct al_jw w;
+    if (!structured->n || structured->p[structured->n - 1] != '}')
+        return;
+    al_jw_init(&w, &path);
+    al_jw_strz(&w, real ? real : page);
+    structured->n--;
+    al_buf_adds(structured, ",\"path\":");
+    al_buf_add_str(structured, al_buf_str(&path));
+    al_buf_addc(structured, '}');
+}
+
+static int finish(struct al_app *app, struct al_reply *reply)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(ARENA);
+    const struct al_json *v;
+    struct made m = {0};
+    if (al_json_parse(&arena, al_buf_str(&reply->structured), &v, &reply->err) < 0)
+        return -1;
+    if (al_args_has(&app->args, AL_FLAG_PLAN)) {
+        if (!app->json)
+            say_plan(app, v, reply);
+        return 0;
+    }
+    int r = find_made(app, v, &m, &reply->err);
+    if (r == 0)
+        r = deliver(app, &m, &reply->err);
+    if (r == 0 && !app->json)
+        say_made(app, v, &m, reply);
+    if (r == 0 && app->json)
+        put_place(app, m.page, &reply->structured);
+    al_artifact_fini(&m.artifact);
+    free(m.page);
+    return r;
+}
+
+/* Off by configuration: the tool is not there, which has a cure. */
+static int check_on(struct al_app *app, struct al_err *err)
+{
+    if (al_core_tool(app->core, AL_STR("dashboard_generate")) || al_args_has(&app->args, AL_FLAG_READ_ONLY))
+        return 0;
+    al_fail(err, AL_TOOL_NOT_FOUND, "dashboards are switched off by analysis.smartDashboard");
+    return al_hint(err, "alisio config set analysis.smartDashboard true");
+}
+
+int al_cmd_dashboard(struct al_app *app, struct al_reply *reply)
+{
+    autobuf struct al_buf args = AL_BUF_INIT(MAX_ARGS);
+    char id[AL_ID_MAX];
+    struct al_jw w;
+    snprintf(reply->tool, sizeof reply->tool, "dashboard_generate");
+    if (check_output(app, &reply->err) < 0 || al_data_ready(app, &reply->err) < 0 ||
+        check_on(app, &reply->err) < 0 || al_data_find_word(app, app->args.pos[0], id, &reply->err) < 0)
+        return -1;
+    al_jw_init(&w, &args);
+    if (put_args(app, id, &w, &reply->err) < 0 ||
+        al_app_call(app, AL_STR("dashboard_generate"), al_buf_str(&args), reply) < 0)
+        return -1;
+    return finish(app, reply);
+}
