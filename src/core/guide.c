@@ -153,14 +153,14 @@ const struct al_tool al_tool_forge_guide = {
         "Topics: overview, js_run "
         "(the script API, with examples), tools (what a script may call now; with query, the signatures that "
         "fit best), data (data files and SQL over them), python_run (Python scripts, their inputs and "
-        "artifacts), limits, errors "
+        "artifacts), dashboards, limits, errors "
         "(each code and its cure), last (the last run of this session). Each guide ends with an "
         "etag: send it back to "
         "learn cheaply that nothing has changed.",
     .input_schema =
         "{\"type\":\"object\",\"properties\":{"
         "\"topic\":{\"type\":\"string\",\"enum\":[\"overview\",\"js_run\",\"tools\",\"data\",\"python_run\","
-        "\"limits\","
+        "\"dashboards\",\"limits\","
         "\"errors\","
         "\"last\"]},"
         "\"etag\":{\"type\":\"string\",\"maxLength\":100,\"description\":\"The etag of an earlier answer.\"},"

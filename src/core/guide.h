@@ -33,6 +33,8 @@ void guide_write_tools(struct al_core *core, struct al_str query, struct al_buf 
 void guide_write_data(struct al_core *core, struct al_str query, struct al_buf *out);
 /* Python scripts, in guide_python.c. */
 void guide_write_python(struct al_core *core, struct al_str query, struct al_buf *out);
+/* Dashboards without code, in guide_dashboard.c. */
+void guide_write_dashboards(struct al_core *core, struct al_str query, struct al_buf *out);
 /* The last run of this session, in guide_last.c. */
 void guide_write_last(struct al_core *core, struct al_str query, struct al_buf *out);
 

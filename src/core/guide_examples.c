@@ -54,6 +54,15 @@ const struct guide_example guide_examples[] = {
      "const { rows } = await tools.data_query({ datasetId, sql });\n"
      "return { columns: sheets[0].columns.map(c => c.name), rows };",
      {"write_file", "data_inspect", "data_query"}},
+    {"dashboards",
+     "A page of a file, and what is on it",
+     "await tools.write_file({ path: \"scratch:sales.csv\", content: "
+     "\"day,region,amount\\n2026-01-05,North,3\\n2026-01-06,South,4.5\\n2026-02-07,North,5\\n\" "
+     "});\n"
+     "const { datasetId } = await tools.data_inspect({ path: \"scratch:sales.csv\" });\n"
+     "const page = await tools.dashboard_generate({ datasetId, goal: \"amount by region per month\" });\n"
+     "return { id: page.artifactId, widgets: page.widgets.map(w => w.title), notes: page.notes };",
+     {"write_file", "data_inspect", "dashboard_generate"}},
     {"tools",
      "The same from within a script",
      "return tools.list().filter(t => t.callable).map(t => t.name + \" (\" + t.effect + \")\");",

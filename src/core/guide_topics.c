@@ -189,6 +189,8 @@ const struct guide_topic guide_topics[] = {
     {"data", "data files and SQL over them: data_inspect, data_query", "data_query", guide_write_data},
     {"python_run", "Python scripts and the files they publish: where they run, what they get", "python_run",
      guide_write_python},
+    {"dashboards", "pages of a dataset without code: dashboard_generate", "dashboard_generate",
+     guide_write_dashboards},
     {"limits", "limits in force", NULL, write_limits},
     {"errors", "each error code and its cure", NULL, write_errors},
     {"last", "the last run of this session", NULL, guide_write_last},
