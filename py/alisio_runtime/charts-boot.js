@@ -1,5 +1,6 @@
 /*
- * Draws the charts of a page, once, when it is reached; put after the last chart and after Chart.js 4.
+ * Draws the charts of a page when it is reached, and again when a script of the page asks; put after the last chart and
+ * after Chart.js 4.
  *
  * The page's contract, which whoever writes pages keeps (this file and charts.css are the only readers):
  *
@@ -14,10 +15,17 @@
  *   SPEC: v 1 · kind · height (px) · title, locale, unit (optional) · fmt (options of Intl.NumberFormat)
  *     all but scatter  labels [text] · series [{name, values [number or null]}], 1 to 8
  *     pie, donut       one series, values > 0 · other (index of the slice that sums the rest up) · center (text, lines by \n)
+ *                      hues [0 to 7] (optional: the colour of each slice, so that a name keeps its own when the order changes)
  *     the axes         stacked, smooth, valueLabels (booleans) · xTitle, yTitle
  *     scatter          series [{name, points [[x, y]], labels [text]?}] · xFmt
  *   A cell with data-ac-v="NUMBER" is written again with fmt, so that table and chart agree in the viewer's language;
  *   data-ac-f="x" takes xFmt, "share" a percentage.
+ *
+ *   alisioCharts: what is drawn, [{figure, spec, …}], and
+ *   alisioCharts.update(figure, spec, words)   draws a figure again from another SPEC of the same kind; its table and its
+ *     summary follow. spec.keys [text] (optional) goes to the row heads as data-ac-k where it differs from the label. A SPEC
+ *     without a number shows words.none instead of a chart. words (optional): none "No data" · more "and {0} more". The table
+ *     gets a column for each series; a scatter keeps the columns it has. Series hidden by a click stay hidden.
  *
  * Nothing here makes markup of text, evaluates text, or asks the network. A chart that cannot be drawn leaves its table open.
  */
@@ -196,7 +204,7 @@
     if (spec.kind === "pie" || spec.kind === "donut")
       return [{
         data: spec.series[0].values,
-        backgroundColor: spec.labels.map(function (_, i) { return i === spec.other ? t.other : t.colours[i % 8]; }),
+        backgroundColor: spec.labels.map(function (_, i) { return i === spec.other ? t.other : t.colours[(spec.hues ? spec.hues[i] : i) % 8]; }),
         borderColor: t.sheet, borderWidth: spec.labels.length > 1 ? 2 : 0, hoverOffset: 4
       }];
     return spec.series.map(function (s, i) {
@@ -365,39 +373,147 @@
 
   // --- a figure's life ---
   function draw(state) {
+    var off = state.chart ? state.spec.series.map(function (_, i) { return !state.chart.isDatasetVisible(i); }) : [];
     if (state.chart) state.chart.destroy();
+    state.chart = null;
     state.theme = theme(state.figure);
+    if (state.empty) return;
     Chart.defaults.font.family = state.theme.font;
     state.canvas.removeAttribute("style");
     // Three rows of cards on a sheet of paper.
     var high = printing && state.spec.kind !== "hbar" ? Math.min(state.spec.height, 250) : state.spec.height;
     state.canvas.parentNode.style.height = high + "px";
-    state.chart = new Chart(state.canvas, config(state));
+    var wanted = config(state);
+    wanted.data.datasets.forEach(function (set, i) { if (off[i]) set.hidden = true; });
+    state.chart = new Chart(state.canvas, wanted);
+  }
+  function textOf(state, cell) {
+    var kind = cell.getAttribute("data-ac-f"), v = Number(cell.getAttribute("data-ac-v"));
+    return (kind === "x" ? state.xText : kind === "share" ? state.share : state.text)(v);
   }
   function cells(state) {
-    state.figure.querySelectorAll("[data-ac-v]").forEach(function (cell) {
-      var kind = cell.getAttribute("data-ac-f");
-      var text = kind === "x" ? state.xText : kind === "share" ? state.share : state.text;
-      cell.textContent = text(Number(cell.getAttribute("data-ac-v")));
-    });
+    state.figure.querySelectorAll("[data-ac-v]").forEach(function (cell) { cell.textContent = textOf(state, cell); });
   }
-  function start(figure) {
-    var spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+  // What a state has from its spec alone.
+  function take(state, spec) {
     if (spec.v !== 1) throw new Error("a chart of version " + spec.v);
     spec.fmt = spec.fmt || {};
-    var state = { figure: figure, spec: spec, canvas: figure.querySelector("canvas"), chart: null };
     var xs = [];
     if (spec.kind === "scatter") spec.series.forEach(function (s) { s.points.forEach(function (p) { xs.push(Math.abs(p[0])); }); });
+    state.spec = spec;
+    state.empty = values(spec).length === 0;
     state.text = formatter(spec, spec.fmt, spec.unit);
     state.longUnit = !!spec.unit && spec.unit.length > 4;
     state.tick = short(spec, spec.fmt, reach(spec), state.longUnit ? null : spec.unit);
     state.share = formatter(spec, { style: "percent", maximumFractionDigits: 1 });
     state.xText = formatter(spec, spec.xFmt || {});
     state.xTick = short(spec, spec.xFmt || {}, Math.max.apply(null, xs.concat(0)));
+  }
+  function start(figure) {
+    var state = { figure: figure, canvas: figure.querySelector("canvas"), chart: null };
+    take(state, JSON.parse(figure.querySelector('script[type="application/json"]').textContent));
     cells(state);
     draw(state);
     shown.push(state);
   }
+
+  // --- drawing again ---
+  function add(parent, name, text) {
+    var element = document.createElement(name);
+    if (text !== undefined) element.textContent = text;
+    return parent.appendChild(element);
+  }
+  function numberCell(state, row, value, kind) {
+    var cell = add(row, "td", "—");
+    cell.className = "ac-num";
+    if (value === null || value === undefined) return;
+    cell.setAttribute("data-ac-v", String(value));
+    if (kind) cell.setAttribute("data-ac-f", kind);
+    cell.textContent = textOf(state, cell);
+  }
+  function textCell(row, name, text, key) {
+    var cell = add(row, name, text);
+    cell.dir = "auto";
+    if (name === "th") cell.scope = "row";
+    if (key !== undefined && key !== text) cell.setAttribute("data-ac-k", key);
+  }
+  function fillPoints(state, body) {
+    var spec = state.spec, left = 200;
+    var named = spec.series.some(function (s) { return s.name; }), labelled = spec.series.some(function (s) { return s.labels; });
+    spec.series.forEach(function (s) {
+      s.points.forEach(function (p, i) {
+        if (left-- <= 0) return;
+        var row = add(body, "tr");
+        if (named) textCell(row, "td", s.name);
+        if (labelled) textCell(row, "td", s.labels ? s.labels[i] : "");
+        numberCell(state, row, p[0], "x");
+        numberCell(state, row, p[1]);
+      });
+    });
+    var note = state.figure.querySelector("details .ac-note");
+    if (note) note.hidden = true; // it counts the points of the first spec
+  }
+  function fillLabels(state, body, shares) {
+    var spec = state.spec, sum = spec.series[0].values.reduce(function (a, v) { return a + (v || 0); }, 0);
+    spec.labels.forEach(function (label, i) {
+      var row = add(body, "tr");
+      textCell(row, "th", label, spec.keys && spec.keys[i]);
+      spec.series.forEach(function (s) { numberCell(state, row, s.values[i]); });
+      if (shares) numberCell(state, row, spec.series[0].values[i] / sum, "share");
+    });
+  }
+  function fillTable(state) {
+    var spec = state.spec, table = state.figure.querySelector("details table"), body = table && table.tBodies[0];
+    if (!body) return;
+    var head = table.tHead.rows[0], round = spec.kind === "pie" || spec.kind === "donut";
+    body.textContent = "";
+    if (spec.kind === "scatter") return fillPoints(state, body);
+    if (!round) {
+      while (head.cells.length > spec.series.length + 1) head.deleteCell(-1);
+      while (head.cells.length < spec.series.length + 1) head.appendChild(head.cells[head.cells.length - 1].cloneNode(true));
+      spec.series.forEach(function (s, i) { if (s.name) head.cells[i + 1].textContent = s.name; });
+    }
+    fillLabels(state, body, round && head.cells.length > 2);
+  }
+  // "Bar chart, Orders: North 3; South 5; and 7 more". What is before the colon was there before.
+  function summary(state, words) {
+    var spec = state.spec, said = [], total = 0, before = state.canvas.getAttribute("aria-label") || "";
+    var title = spec.title ? ", " + cut(spec.title, 80) + ": " : ": ", at = before.indexOf(title);
+    var lead = at < 0 ? before : before.slice(0, at + title.length - 2);
+    spec.series.forEach(function (s) {
+      (s.points || s.values).forEach(function (v, i) {
+        if (v === null || v === undefined) return;
+        var many = s.name && !s.points && spec.series.length > 1, name = s.points ? "" : cut(spec.labels[i], 80) + " ";
+        if (total++ < 8) said.push((many ? cut(s.name, 80) + ", " : "") + name + (s.points ? state.xText(v[0]) + "; " + state.text(v[1]) : state.text(v)));
+      });
+    });
+    if (total > said.length) said.push((words.more || "… {0}").replace("{0}", String(total - said.length)));
+    state.canvas.setAttribute("aria-label", lead + ": " + (said.join("; ") || words.none || "—"));
+  }
+  function empty(state, words) {
+    var plot = state.canvas.parentNode, none = state.figure.querySelector(".ac-none");
+    if (state.empty && !none) {
+      none = document.createElement("p");
+      none.className = "ac-none";
+      plot.parentNode.insertBefore(none, plot);
+    }
+    if (none) {
+      none.textContent = words.none || "—";
+      none.hidden = !state.empty;
+    }
+    state.figure.classList.toggle("ac-empty", state.empty);
+  }
+  shown.update = function (figure, spec, words) {
+    var state = shown.filter(function (s) { return s.figure === figure; })[0];
+    if (!state) throw new Error("that figure has no chart");
+    if (spec.kind !== state.spec.kind) throw new Error("a " + state.spec.kind + " stays one");
+    take(state, spec);
+    words = words || {};
+    empty(state, words);
+    fillTable(state);
+    summary(state, words);
+    draw(state);
+  };
   document.querySelectorAll("figure[data-ac-chart]").forEach(function (figure) {
     try {
       start(figure);
