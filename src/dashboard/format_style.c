@@ -1,0 +1,64 @@
+/* How many digits a widget's numbers have. */
+#include "dashboard/dashboard_int.h"
+
+#include <math.h>
+
+#define DIGITS 2       /* behind the mark, at most */
+#define SMALL_DIGITS 3 /* of numbers below 1, in all */
+#define ROUND 10000    /* from here on, digits behind the mark say nothing; but prices keep theirs */
+
+static const struct al_dash_column *column(const struct al_dash *d, int c)
+{
+    return c >= 0 && (size_t)c < d->catalog.n ? &d->catalog.columns[c] : NULL;
+}
+
+static bool is_mean(enum al_agg a)
+{
+    return a == AL_AGG_AVG || a == AL_AGG_RATIO;
+}
+
+/* A quotient of two measures is a share when it can be none but one: it never passes 1, or the goal asked for
+ * it. */
+static bool is_share(const struct al_dash *d, const struct al_widget *w, double largest)
+{
+    const struct al_goal *g = &d->goal;
+    if (g->ratio && g->ratio_of == w->metric && g->ratio_over == w->over)
+        return g->ratio_percent;
+    return largest <= 1;
+}
+
+static bool is_percent(const struct al_dash *d, const struct al_widget *w, double largest)
+{
+    const struct al_dash_column *c = column(d, w->metric);
+    if (w->agg == AL_AGG_RATIO)
+        return is_share(d, w, largest);
+    return c && c->percent && largest <= 1 &&
+           (w->agg == AL_AGG_AVG || w->agg == AL_AGG_MIN || w->agg == AL_AGG_MAX);
+}
+
+struct al_number_style al_number_style_of(const struct al_dash *d, const struct al_widget *w, double largest)
+{
+    struct al_number_style s = {0};
+    const struct al_dash_column *c = column(d, w->metric);
+    if (w->agg == AL_AGG_COUNT || w->agg == AL_AGG_DISTINCT || !c)
+        return s;
+    if (is_percent(d, w, largest)) {
+        s.percent = true;
+        s.max_digits = 1;
+        return s;
+    }
+    s.unit_percent = c->unit_percent && w->agg != AL_AGG_RATIO && w->agg != AL_AGG_SUM;
+    if (c->integers && !is_mean(w->agg))
+        return s;
+    if (largest > 0 && largest < 1 && c->scale != DIGITS) {
+        s.significant = SMALL_DIGITS;
+        return s;
+    }
+    s.max_digits = largest >= ROUND && c->scale <= 0 ? 0 : DIGITS;
+    if (c->scale >= 0 && c->scale < DIGITS && !is_mean(w->agg))
+        s.max_digits = c->scale;
+    /* Prices, and means beside one another, stand in line. */
+    if (c->scale == DIGITS || (is_mean(w->agg) && w->type != AL_W_KPI))
+        s.min_digits = s.max_digits;
+    return s;
+}
