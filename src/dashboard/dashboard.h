@@ -53,8 +53,9 @@ struct al_dashboard_out {
  *      type   kpi line area bar hbar pie donut heat scatter table
  *      role   kpi trend ranking composition crosstab correlation table
  *      kpi and charts:  metric (column, or "*" for rows), aggregation sum avg min max count count_distinct ratio,
- *                       over (ratio: sum(metric) / sum(over)), latest (true: only the last period of the time axis, for what
- *                       adds up over places and not over time)
+ *                       over (ratio: sum(metric) / sum(over)), percent (true: such a ratio is a percentage), latest (true:
+ *                       only the last period of the time axis, for what adds up over places and not over time), clock (that
+ *                       time column; the first when absent)
  *      charts:  dimension, bucket (hour day week month quarter year; of a time), by (a second dimension: series, or
  *               columns of a heat table), order (value, key), limit 1..20, other (true: what is left as one part)
  *      scatter: x, y       table: columns [..], limit 1..20

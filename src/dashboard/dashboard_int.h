@@ -26,6 +26,7 @@
 #define AL_DASH_KPIS 6
 #define AL_DASH_TABLE_COLUMNS 8
 #define AL_DASH_LIMIT 20       /* of a ranking, rows of a table; default 10 */
+#define AL_DASH_KEYS 31        /* bars in a natural order (order key): hours, days of a month */
 #define AL_DASH_TITLE 120      /* characters; of a widget 80 */
 #define AL_DASH_WIDGET_TITLE 80
 #define AL_DASH_ID 41          /* bytes with the zero */
@@ -83,6 +84,7 @@ struct al_dash_column {
     uint64_t nulls, distinct, text_fallbacks, parsed_nulls;
     bool distinct_exact;
     int scale;       /* or -1 */
+    uint64_t max_length; /* characters of the longest text; 0 unknown */
     bool has_range;  /* of numbers, as the view of values has them */
     double min, max, mean;
     bool integers;   /* all numbers are */
@@ -160,6 +162,8 @@ struct al_goal {
     bool ratio;          /* it asks for a share of two measures ("margin %", "cost per order") */
     int ratio_of, ratio_over;
     bool ratio_percent;  /* parts of one whole: a percentage; else a plain quotient */
+    bool ratio_first;    /* it comes before every other measure that the text names */
+    int bucket;          /* enum al_bucket that it asks for ("per month"), or 0 */
     bool cut;            /* longer than what counts */
     struct al_str not_shown[8]; /* display names of named columns that no widget can show, filled by the plan */
     size_t n_not_shown;
@@ -194,6 +198,7 @@ struct al_widget {
     struct al_str title;
     int metric, over;   /* column, or -1: rows (count), none */
     enum al_agg agg;
+    bool percent;       /* of a ratio: a part of a whole, shown as a percentage */
     bool latest;        /* only rows of the last bucket of time column `clock` */
     int clock;
     int dimension, by;  /* or -1 */
