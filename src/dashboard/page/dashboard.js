@@ -33,19 +33,461 @@
  *       fixed "Not filtered" · copyHint "No file can be saved from here. Copy the text:" · copy "Copy" · copied "Copied" ·
  *       close "Close" · figure "Figure" · value "Value" · kpis "Key figures" · file (the page's title)
  *     chips [{values [text]}]        in the order of the fieldsets; "" is "none"
- *     rows [number, …]               rows of  chip…, n: how many rows of the data each combination has
+ *     rows [number, …]               how many rows of the data each combination of chips has: step, n, step, n …
  *     widgets [{id, agg, fmt, unit?, compact?, order, time?, limit, other?, keys [text], labels [text], series [text], cells
  *       [number, …]}]
  *       those that count again. keys: as sorted and joined; labels: as shown (the same length). order "value" (ties: by key) or
  *       "key" (keys stand in order, the first `limit` with rows are shown). time true: all keys are shown, those without rows
  *       as gaps. limit: labels besides Other; 0: all. other true: what is beyond the limit is summed up as one more.
- *       series: those of the SPEC or the columns of the heat table, in their order; [] for a kpi. cells: one flat list, rows of
- *       chip…, label, series, then by agg  sum: n, sum · avg: n, sum · count: n · min: n, min · max: n, max · ratio: n, sum, over
- *       (label, series: 0 for a kpi; series 0 without a second dimension). fmt: options of Intl.NumberFormat, as in SPEC;
- *       compact true: from a million on in compact form, the exact one as title.
+ *       series: those of the SPEC or the columns of the heat table, in their order; [] for a kpi. fmt: options of
+ *       Intl.NumberFormat, as in SPEC; compact true: from a million on in compact form, the exact one as title.
+ *       cells: for each cell  step, then by agg  sum: sum · avg: n, sum · count: n · min: min · max: max · ratio: sum, over.
+ *       step is how much larger the cell's number is than that of the cell before (the first: than 0); the number is
+ *       ((((chip0 * N1 + chip1) * N2 + …) * L + label) * S + series)  with N the values of each chip, L keys.length or 1, S
+ *       series.length or 1; of rows it is that of the chips alone. Cells without numbers are not there.
  *
  * Nothing here makes markup of text, evaluates text, or asks the network.
  */
 (function () {
   "use strict";
+  var main = document.querySelector("main.ac-dash");
+  if (!main) return;
+  var charts = window.alisioCharts || [];
+  var WORDS = { // where a page brings none along
+    rows: "{0} of {1} rows", all: "{0} rows", other: "Other", top: "Top {0} of {1}", more: "and {0} more", none: "No data",
+    fixed: "Not filtered", copyHint: "No file can be saved from here. Copy the text:", copy: "Copy", copied: "Copied",
+    close: "Close", figure: "Figure", value: "Value", kpis: "Key figures", file: ""
+  };
+  var MOST_CELLS = 100000; // of a widget: labels × series
+
+  function fill(text, gaps) { return text.replace(/\{(\d)\}/g, function (all, i) { return i in gaps ? gaps[i] : all; }); }
+  function make(name, kind, text) {
+    var element = document.createElement(name);
+    if (kind) element.className = kind;
+    if (text !== undefined) element.textContent = text;
+    return element;
+  }
+  function each(list, action) { Array.prototype.forEach.call(list, action); }
+  function formatter(options, unit) {
+    var format, tag = main.getAttribute("data-ac-locale") || undefined;
+    try {
+      format = new Intl.NumberFormat(tag, options);
+    } catch (e) { // an option or a language that this browser does not know
+      format = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+    }
+    return function (v) {
+      if (v === null) return "—";
+      return format.format(v) + (unit ? (unit === "%" ? "" : "\u00a0") + unit : "");
+    };
+  }
+  function readCube() {
+    var script = document.getElementById("ac-cube"), cube = null;
+    try {
+      cube = script && JSON.parse(script.textContent);
+    } catch (e) { console.warn("alisio: the page's numbers cannot be read: " + e.message); }
+    if (!cube || cube.v !== 1) cube = { v: 1 };
+    Object.keys(cube.words || {}).forEach(function (id) { WORDS[id] = cube.words[id]; });
+    return cube;
+  }
+
+  // --- the numbers behind the page ---
+  // Cells as the page has them: each a step from the one before, then `width` numbers. radix: values of each place.
+  function unpack(flat, radix, width) {
+    var cells = [], number = 0;
+    for (var i = 0; i + width < flat.length; i += width + 1) {
+      var at = [], rest = (number += flat[i]);
+      for (var place = radix.length - 1; place >= 0; place--) {
+        at[place] = rest % radix[place];
+        rest = Math.floor(rest / radix[place]);
+      }
+      cells.push({ at: at, v: flat.slice(i + 1, i + 1 + width) });
+    }
+    return cells;
+  }
+  var WIDTH = { sum: 1, avg: 2, count: 1, min: 1, max: 1, ratio: 2 };
+  // Sums carry what rounding lost along, as SQLite's do.
+  function Sum() { this.s = 0; this.lost = 0; }
+  Sum.prototype.add = function (v) {
+    var t = this.s + v;
+    this.lost += Math.abs(this.s) >= Math.abs(v) ? this.s - t + v : v - t + this.s;
+    this.s = t;
+  };
+  Sum.prototype.get = function () { return isFinite(this.lost) ? this.s + this.lost : this.s; };
+  function Group() { this.met = false; this.least = Infinity; this.most = -Infinity; this.a = new Sum(); this.b = new Sum(); }
+  Group.prototype.take = function (v) {
+    this.met = true;
+    this.least = Math.min(this.least, v[0]);
+    this.most = Math.max(this.most, v[0]);
+    this.a.add(v[0]);
+    if (v.length > 1) this.b.add(v[1]);
+  };
+  // null: nothing was there to count.
+  Group.prototype.value = function (agg) {
+    var a = this.a.get(), b = this.b.get(), v;
+    if (!this.met) return agg === "count0" ? 0 : null;
+    if (agg === "min") v = this.least;
+    else if (agg === "max") v = this.most;
+    else if (agg === "avg") v = a ? b / a : null;
+    else if (agg === "ratio") v = b ? a / b : null;
+    else v = a;
+    // Of what was added in parts, the last digits are chance.
+    return v === null || !isFinite(v) ? null : Number.isInteger(v) ? v : Number(v.toPrecision(15));
+  };
+  // By code points, as the data was sorted: UTF-16 sorts emoji before other signs.
+  function byPoints(a, b) {
+    for (var i = 0; i < a.length && i < b.length; i++) {
+      var x = a.charCodeAt(i), y = b.charCodeAt(i);
+      if (x === y) continue;
+      if (x >= 0xd800 && y >= 0xd800) return (x >= 0xe000 ? x - 0x2800 : x) - (y >= 0xe000 ? y - 0x2800 : y);
+      return x - y;
+    }
+    return a.length - b.length;
+  }
+  function allowed(cell, on) {
+    return on.every(function (set, c) { return !set || set[cell.at[c]]; });
+  }
+
+  // The groups of a widget under the chips: [label * S + series], and each label's own.
+  function gather(w, on) {
+    var n = w.S * w.L, groups = [], labels = [], all = new Group();
+    for (var i = 0; i < n; i++) groups.push(null);
+    w.list.forEach(function (cell) {
+      if (!allowed(cell, on)) return;
+      var label = cell.at[w.chips], at = label * w.S + cell.at[w.chips + 1];
+      (groups[at] = groups[at] || new Group()).take(cell.v);
+      (labels[label] = labels[label] || new Group()).take(cell.v);
+      all.take(cell.v);
+    });
+    return { groups: groups, labels: labels, all: all };
+  }
+  // Which labels a widget shows, in their order, and which ones are beyond its limit.
+  function choose(w, g, positive) {
+    var list = [], value = [];
+    w.keys.forEach(function (_, i) {
+      value[i] = g.labels[i] ? g.labels[i].value(w.agg) : null;
+      if (w.time || g.labels[i] && (!positive || value[i] > 0)) list.push(i);
+    });
+    if (w.order === "value")
+      list.sort(function (a, b) {
+        if (value[a] === null || value[b] === null) return (value[a] === null) - (value[b] === null) || byPoints(w.keys[a], w.keys[b]);
+        return value[b] - value[a] || byPoints(w.keys[a], w.keys[b]);
+      });
+    var most = w.limit && !w.time ? w.limit : list.length;
+    return { shown: list.slice(0, most), rest: list.slice(most) };
+  }
+  // A widget's table: labels and keys in order, values by series; other: the number of the label that sums up the rest.
+  function count(w, on, positive) {
+    var g = gather(w, on), pick = choose(w, g, positive), out = { labels: [], keys: [], from: pick.shown, values: [], of: pick.shown.length + pick.rest.length };
+    pick.shown.forEach(function (i) {
+      out.labels.push(w.labels[i]);
+      out.keys.push(w.keys[i]);
+    });
+    for (var s = 0; s < w.S; s++) {
+      out.values.push(pick.shown.map(function (i) {
+        var group = g.groups[i * w.S + s];
+        return group ? group.value(w.agg) : null;
+      }));
+      if (!w.other || !pick.rest.length) continue;
+      var rest = new Group();
+      pick.rest.forEach(function (i) {
+        var group = g.groups[i * w.S + s];
+        if (group) rest.take([group.a.get()]);
+      });
+      out.values[s].push(rest.value(w.agg));
+      out.other = pick.shown.length;
+    }
+    if (out.other !== undefined) {
+      out.labels.push(WORDS.other);
+      out.keys.push(WORDS.other);
+    }
+    return out;
+  }
+
+  // --- one widget on the page: each has show(on), on null: as the page came ---
+  function keep(element) { // what stood there at first, to be put back as it was
+    var nodes = Array.prototype.slice.call(element.childNodes);
+    return function () {
+      element.textContent = "";
+      nodes.forEach(function (node) { element.appendChild(node); });
+    };
+  }
+  function kpi(w, box) {
+    var value = box.querySelector(".ac-value"), back = keep(value), text = formatter(w.fmt, w.unit), agg = w.agg === "count" ? "count0" : w.agg;
+    var brief = formatter(Object.assign({}, w.fmt, { notation: "compact", minimumFractionDigits: 0, maximumFractionDigits: 1 }), w.unit);
+    return function (on) {
+      if (!on) return back();
+      var v = gather(w, on).all.value(agg), span = make("span", "", text(v));
+      value.textContent = "";
+      value.appendChild(span);
+      if (v === null) return;
+      span.setAttribute("data-ac-v", String(v));
+      if (!w.compact || Math.abs(v) < 1e6) return;
+      span.title = text(v);
+      span.textContent = "";
+      span.appendChild(make("span", "", brief(v))).setAttribute("aria-hidden", "true");
+      span.appendChild(make("span", "ac-hidden", text(v)));
+    };
+  }
+  // The colour of each key, so that it keeps it: those that were shown at first have the first ones.
+  function hues(w) {
+    var of = {}, next = 0;
+    count(w, [], true).from.forEach(function (i) { of[i] = next++; });
+    return function (list) {
+      return list.map(function (i) {
+        if (!(i in of)) of[i] = next++;
+        return of[i] % 8;
+      });
+    };
+  }
+  function chart(w, state) {
+    var base = state.spec, round = base.kind === "pie" || base.kind === "donut", colours = round ? hues(w) : null;
+    var body = state.figure.querySelector("details tbody"), back = body && keep(body), said = state.canvas.getAttribute("aria-label");
+    var text = formatter(w.fmt, w.unit);
+    return function (on) {
+      if (!on) {
+        charts.update(state.figure, base, WORDS);
+        if (back) back();
+        state.canvas.setAttribute("aria-label", said);
+        return null;
+      }
+      var t = count(w, on, round), spec = Object.assign({}, base, { labels: t.labels, keys: t.keys, other: t.other });
+      spec.series = t.values.map(function (values, s) { return Object.assign({}, base.series[s], { name: base.series[s] ? base.series[s].name : w.series[s] || "", values: values }); });
+      if (round) spec.hues = colours(t.from).concat(0);
+      if (round && base.center) spec.center = text(t.values[0].reduce(function (a, v) { return a + v; }, 0)) + base.center.slice(base.center.indexOf("\n") < 0 ? base.center.length : base.center.indexOf("\n"));
+      charts.update(state.figure, spec, WORDS);
+      return t;
+    };
+  }
+  function heat(w, table) {
+    var body = table.tBodies[0], back = keep(body), text = formatter(w.fmt, w.unit);
+    return function (on) {
+      if (!on) {
+        back();
+        shade(table);
+        return null;
+      }
+      var t = count(w, on, false);
+      body.textContent = "";
+      t.labels.forEach(function (label, i) {
+        var row = body.appendChild(make("tr")), head = row.appendChild(make("th", "", label));
+        head.scope = "row";
+        head.dir = "auto";
+        if (t.keys[i] !== label) head.setAttribute("data-ac-k", t.keys[i]);
+        t.values.forEach(function (values) {
+          var cell = row.appendChild(make("td", "ac-num", text(values[i])));
+          if (values[i] !== null) cell.setAttribute("data-ac-v", String(values[i]));
+        });
+      });
+      if (!t.labels.length) body.appendChild(make("tr")).appendChild(make("td", "ac-nothing", WORDS.none)).colSpan = w.S + 1;
+      shade(table);
+      return t;
+    };
+  }
+  // The cells of a heat table by their size, and a scale below it.
+  function shade(table) {
+    var cells = [], low = Infinity, high = -Infinity, least, most, scroll = table.parentNode, scale = scroll.nextElementSibling;
+    each(table.querySelectorAll("td[data-ac-v]"), function (cell) {
+      var v = Number(cell.getAttribute("data-ac-v"));
+      cells.push([cell, v]);
+      if (v < low) { low = v; least = cell; }
+      if (v > high) { high = v; most = cell; }
+    });
+    cells.forEach(function (pair) {
+      var step = high > low ? Math.min(9, Math.floor((pair[1] - low) / (high - low) * 10)) : 4;
+      pair[0].className = "ac-num ac-h" + step;
+    });
+    if (scale && scale.classList.contains("ac-scale")) scale.parentNode.removeChild(scale);
+    if (!cells.length || high === low) return;
+    scale = make("p", "ac-scale");
+    scale.setAttribute("aria-hidden", "true");
+    scale.appendChild(make("span", "", least.textContent));
+    for (var i = 0; i < 10; i++) scale.appendChild(make("i", "ac-h" + i));
+    scale.appendChild(make("span", "", most.textContent));
+    scroll.parentNode.insertBefore(scale, scroll.nextSibling);
+  }
+  function byId(id) {
+    return Array.prototype.filter.call(main.querySelectorAll("[data-ac-widget]"), function (e) { return e.getAttribute("data-ac-widget") === id; })[0];
+  }
+  // The part of the page that a widget of the cube counts, or null.
+  function bind(w, radix) {
+    var box = byId(w.id), table = box && box.querySelector("table.ac-heat"), show = null;
+    w.keys = w.keys || [];
+    w.labels = w.labels || w.keys;
+    w.series = w.series || [];
+    w.L = w.keys.length || 1;
+    w.S = w.series.length || 1;
+    if (!box || !WIDTH[w.agg] || w.L * w.S > MOST_CELLS) return null;
+    w.chips = radix.length;
+    w.list = unpack(w.cells, radix.concat(w.L, w.S), WIDTH[w.agg]);
+    var state = charts.filter(function (s) { return box.contains(s.figure); })[0];
+    if (box.classList.contains("ac-kpi")) show = kpi(w, box);
+    else if (table) show = heat(w, table);
+    else if (state) show = chart(w, state);
+    return show && { box: box, show: show, limit: w.limit, top: box.querySelector(".ac-top"), said: box.querySelector(".ac-top") && box.querySelector(".ac-top").textContent };
+  }
+
+  // --- chips ---
+  function chipsOf(cube) {
+    var filters = main.querySelector(".ac-filters"), clear = filters.querySelector(".ac-clear"), state = filters.querySelector(".ac-state");
+    var radix = cube.chips.map(function (c) { return c.values.length; });
+    var rows = unpack(cube.rows || [], radix, 1), widgets = [], number = formatter({ maximumFractionDigits: 0 });
+    var chosen = filters.appendChild(make("p", "ac-chosen")); // for paper, where the buttons are not
+    (cube.widgets || []).forEach(function (w) {
+      var bound = bind(w, radix);
+      if (bound) widgets.push(bound);
+    });
+    var total = sumOf(rows, []);
+    function read() {
+      var on = cube.chips.map(function () { return null; }), names = [];
+      each(filters.querySelectorAll("fieldset"), function (set) {
+        var c = Number(set.getAttribute("data-ac-chip")), texts = [];
+        each(set.querySelectorAll("button"), function (button) {
+          if (button.getAttribute("aria-pressed") !== "true") return;
+          (on[c] = on[c] || {})[button.getAttribute("data-ac-value")] = true;
+          texts.push(button.textContent);
+        });
+        if (texts.length) names.push(set.querySelector("legend").textContent + ": " + texts.join(", "));
+      });
+      chosen.textContent = names.join(" · ");
+      return names.length ? on : null;
+    }
+    function apply() {
+      var on = read(), kept = on ? sumOf(rows, on) : total;
+      main.classList.toggle("ac-filtered", !!on);
+      clear.disabled = !on;
+      state.textContent = on ? fill(WORDS.rows, [number(kept), number(total)]) : fill(WORDS.all, [number(total)]);
+      widgets.forEach(function (w) {
+        var t = w.show(on);
+        if (!w.top) return;
+        w.top.textContent = t ? fill(WORDS.top, [number(t.from.length), number(t.of)]) : w.said;
+        w.top.hidden = !!t && t.from.length >= t.of;
+      });
+      markFixed(widgets, !!on);
+    }
+    filters.addEventListener("click", function (event) {
+      var button = event.target.closest("button");
+      if (!button) return;
+      if (button === clear) {
+        each(filters.querySelectorAll("[aria-pressed=true]"), function (b) { b.setAttribute("aria-pressed", "false"); });
+        filters.querySelector("fieldset button").focus(); // a button that is off holds no focus
+      } else if (button.hasAttribute("aria-pressed")) {
+        button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+      } else return;
+      apply();
+    });
+    state.textContent = fill(WORDS.all, [number(total)]);
+    filters.hidden = false;
+  }
+  function sumOf(rows, on) {
+    return rows.reduce(function (n, cell) { return n + (allowed(cell, on) ? cell.v[0] : 0); }, 0);
+  }
+  // What is not counted again says so; what holds for all rows alone is out of sight.
+  function markFixed(widgets, on) {
+    var counted = widgets.map(function (w) { return w.box; });
+    each(main.querySelectorAll("[data-ac-widget]"), function (box) {
+      var mark = box.querySelector(".ac-fixed"), fixed = counted.indexOf(box) < 0;
+      if (!mark && fixed && on) mark = box.appendChild(make(box.classList.contains("ac-kpi") ? "dd" : "p", "ac-fixed", WORDS.fixed));
+      if (mark) mark.hidden = !(fixed && on);
+      each(box.querySelectorAll(".ac-whole"), function (note) { note.hidden = on && !fixed; });
+    });
+  }
+
+  // --- files ---
+  // A text that a spreadsheet would run gets an apostrophe; a number never.
+  function csvText(text) {
+    text = String(text);
+    if (/^[\t\r]|^[\s\u0000-\u001f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text)) text = "'" + text;
+    return /[",\r\n\t]|^\s|\s$/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+  }
+  function csvCell(cell) {
+    var v = cell.getAttribute("data-ac-v"), key = cell.getAttribute("data-ac-k");
+    if (v !== null && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(v)) return v;
+    if (cell.classList.contains("ac-num") && cell.tagName === "TD" && key === null && v === null && cell.textContent === "—") return "";
+    return csvText(key !== null ? key : cell.textContent);
+  }
+  function csvTable(table) {
+    return Array.prototype.filter.call(table.rows, function (row) { return !row.querySelector(".ac-nothing"); }).map(function (row) {
+      return Array.prototype.map.call(row.cells, csvCell).join(",");
+    });
+  }
+  function csvPoints(state) { // the table under a chart has the first points only
+    var heads = state.figure.querySelectorAll("thead th"), spec = state.spec, rows = [];
+    rows.push([heads[heads.length - 2], heads[heads.length - 1]].map(function (th) { return th ? csvText(th.textContent) : ""; }).join(","));
+    spec.series.forEach(function (s) { s.points.forEach(function (p) { rows.push(p[0] + "," + p[1]); }); });
+    return rows;
+  }
+  function csvKpis() {
+    var rows = [[WORDS.figure, WORDS.value].map(csvText).join(",")];
+    each(main.querySelectorAll(".ac-kpi"), function (box) {
+      var number = box.querySelector(".ac-value [data-ac-v]"), value = box.querySelector(".ac-value").textContent;
+      rows.push(csvText(box.querySelector("dt").textContent) + "," + (number ? csvCell(number) : value === "—" ? "" : csvText(value)));
+    });
+    return rows;
+  }
+  function csvOf(button) {
+    if (button.getAttribute("data-ac-csv") === "kpis") return { name: WORDS.kpis, rows: csvKpis() };
+    var box = button.closest("[data-ac-widget]"), state = charts.filter(function (s) { return box.contains(s.figure); })[0];
+    var table = box.querySelector("table"), scatter = state && state.spec.kind === "scatter";
+    return { name: box.querySelector("h2").textContent, rows: scatter ? csvPoints(state) : table ? csvTable(table) : [] };
+  }
+  function fileName(title) {
+    var name = (WORDS.file ? WORDS.file + " - " : "") + title;
+    // eslint-disable-next-line no-control-regex
+    name = name.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\\/:*?"<>|%]+/g, " ").replace(/\s+/g, " ").slice(0, 100);
+    name = name.replace(/[\ud800-\udbff]$/, "").replace(/^[. ]+|[. ]+$/g, "");
+    return (name || "data") + ".csv";
+  }
+  function save(name, text) {
+    var url = URL.createObjectURL(new Blob(["\ufeff" + text], { type: "text/csv;charset=utf-8" })), link = make("a");
+    link.href = url;
+    link.download = name;
+    link.hidden = true;
+    document.body.appendChild(link);
+    link.click();
+    document.body.removeChild(link);
+    setTimeout(function () { URL.revokeObjectURL(url); }, 60000);
+  }
+  // A viewer's frame may save nothing: the text is there to be copied.
+  function offer(name, text) {
+    var box = make("dialog", "ac-panel"), title = box.appendChild(make("h2", "", name)), area = make("textarea"), row = make("p", "ac-tools");
+    var copy = row.appendChild(make("button", "", WORDS.copy)), close = row.appendChild(make("button", "", WORDS.close)), said = make("span", "ac-copied");
+    title.id = "ac-panel-title";
+    title.dir = "auto";
+    box.setAttribute("aria-labelledby", title.id);
+    box.appendChild(make("p", "", WORDS.copyHint));
+    copy.type = close.type = "button";
+    area.readOnly = true;
+    area.rows = 12;
+    area.wrap = "off";
+    area.setAttribute("aria-labelledby", title.id);
+    area.value = text;
+    box.appendChild(area);
+    said.setAttribute("role", "status");
+    row.appendChild(said);
+    box.appendChild(row);
+    copy.addEventListener("click", function () {
+      area.focus();
+      area.select();
+      var done = false;
+      try { done = document.execCommand("copy"); } catch (e) { /* the text stays selected */ }
+      said.textContent = done ? WORDS.copied : "";
+    });
+    close.addEventListener("click", function () { box.close(); });
+    box.addEventListener("close", function () { box.parentNode.removeChild(box); });
+    document.body.appendChild(box);
+    box.showModal();
+    area.focus();
+    area.select();
+  }
+  main.addEventListener("click", function (event) {
+    var button = event.target.closest("button.ac-csv");
+    if (!button) return;
+    var csv = csvOf(button), text = csv.rows.join("\r\n") + "\r\n";
+    if (window.top !== window) offer(csv.name, text);
+    else save(fileName(csv.name), text);
+  });
+
+  var cube = readCube();
+  each(main.querySelectorAll("table.ac-heat"), shade);
+  if (cube.chips && cube.chips.length && main.querySelector(".ac-filters")) chipsOf(cube);
 })();
