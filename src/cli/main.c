@@ -26,6 +26,8 @@ int main(int argc, char **argv)
         return al_zygote_main(argc, argv);
     if (argc > 1 && strcmp(argv[1], AL_DATA_INGEST_VERB) == 0)
         return al_data_ingest_main(argc, argv);
+    if (argc > 1 && strcmp(argv[1], AL_DATA_DASHBOARD_VERB) == 0)
+        return al_data_dashboard_main(argc, argv);
     if (argc > 1 && strcmp(argv[1], AL_DATA_ZYGOTE_VERB) == 0)
         return al_data_zygote_main(argc, argv);
     al_fd_ensure_std();

@@ -7,7 +7,7 @@
 #define HINT_MAX ((size_t)500)
 
 /* Codes that a worker may come to. What only the host can know is not among them. */
-static enum al_code claimed(uint32_t code, bool ingest)
+static bool may_say(enum al_code code, enum al_said_kind kind)
 {
     switch (code) {
     case AL_OK:
@@ -18,18 +18,26 @@ static enum al_code claimed(uint32_t code, bool ingest)
     case AL_RESULT_TOO_LARGE:
     case AL_QUOTA_EXCEEDED:
     case AL_INTERNAL:
-        return (enum al_code)code;
+        return true;
     case AL_INGEST_INVALID:
     case AL_INGEST_LIMIT:
-        return ingest ? (enum al_code)code : AL_ENGINE_CRASHED;
+        return kind == AL_SAID_INGEST;
     case AL_QUERY_ERROR:
     case AL_QUERY_REJECTED:
     case AL_QUERY_LIMIT:
     case AL_QUERY_TIMEOUT:
-        return ingest ? AL_ENGINE_CRASHED : (enum al_code)code;
+        return kind != AL_SAID_INGEST;
+    case AL_NO_USABLE_COLUMNS:
+    case AL_PLAN_FAILED:
+        return kind == AL_SAID_DASHBOARD;
     default:
-        return AL_ENGINE_CRASHED;
+        return false;
     }
+}
+
+static enum al_code claimed(uint32_t code, enum al_said_kind kind)
+{
+    return may_say((enum al_code)code, kind) ? (enum al_code)code : AL_ENGINE_CRASHED;
 }
 
 static bool is_hex(const char *s)
@@ -41,9 +49,10 @@ static bool is_hex(const char *s)
     return s[64] == '\0';
 }
 
-bool al_said_end(struct al_str payload, bool ingest, struct al_said *ret)
+bool al_said_end(struct al_str payload, enum al_said_kind kind, struct al_said *ret)
 {
     struct al_data_end_msg m;
+    bool ingest = kind == AL_SAID_INGEST;
     if (payload.n < sizeof m)
         return false;
     memcpy(&m, payload.p, sizeof m);
@@ -63,7 +72,7 @@ bool al_said_end(struct al_str payload, bool ingest, struct al_said *ret)
         ret->bytes = m.bytes;
         return true;
     }
-    al_fail(&ret->err, claimed(m.code, ingest), "%.*s", AL_FMT(message));
+    al_fail(&ret->err, claimed(m.code, kind), "%.*s", AL_FMT(message));
     if (hint.n)
         al_hint(&ret->err, "%.*s", AL_FMT(hint));
     return true;

@@ -26,7 +26,8 @@ void al_data_free(struct al_data *d)
     if (!d)
         return;
     al_data_queries_free(d);
-    al_data_ingests_free(d);
+    al_jobs_free(&d->ingests);
+    al_jobs_free(&d->dashboards);
     al_data_zygotes_free(d);
     free(d->spill_dir);
     free(d);

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "dashboard/dashboard.h"
 #include "dataset/dataset.h"
 #include "loop/loop.h"
 #include "query/query.h"
@@ -15,7 +16,9 @@
 /* argv[1] of our own binary that enters a worker. */
 #define AL_DATA_INGEST_VERB "__data-ingest"
 #define AL_DATA_ZYGOTE_VERB "__data-zygote"
+#define AL_DATA_DASHBOARD_VERB "__data-dashboard"
 int al_data_ingest_main(int argc, char **argv);
+int al_data_dashboard_main(int argc, char **argv);
 int al_data_zygote_main(int argc, char **argv);
 
 #define AL_DATA_MAX_JSON ((size_t)8 << 20) /* of a description or a result */
@@ -84,6 +87,29 @@ struct al_query_job *al_describe_start(struct al_data *d, int dataset_fd, struct
                                        struct al_err *err);
 void al_query_resume_stream(struct al_query_job *j);
 void al_query_cancel(struct al_query_job *j); /* kills; end follows with CANCELLED */
+
+/* --- dashboards (dashboard/dashboard.h): a fresh process each, exec'ed, sealed, with a dataset to read --- */
+struct al_dashboard_spec {
+    int dataset_fd;        /* borrowed for the call */
+    struct al_str request; /* JSON, at most AL_DASHBOARD_MAX_REQUEST; copied */
+    uint32_t timeout_ms;   /* then its process is killed: QUERY_TIMEOUT. The time it waits for one does not count */
+};
+struct al_dashboard_end {
+    struct al_err err;  /* as al_dashboard_build; or ENGINE_CRASHED, MEMORY_LIMIT, CANCELLED … */
+    struct al_str html; /* the page, valid UTF-8; empty when only a plan was asked for */
+    struct al_str json; /* an object, well-formed; what it says is a claim. Views for the call */
+};
+struct al_dashboard_ops {
+    /* stage: static, as al_dashboard_progress says; at most every 100 ms, but each stage once. May be NULL. */
+    void (*progress)(void *ud, const char *stage, uint64_t done, uint64_t total);
+    /* Once, never from within start; the process is reaped. */
+    void (*end)(void *ud, const struct al_dashboard_end *end);
+};
+struct al_dashboard_job;
+/* 2 at once, 64 wait, then BUSY. */
+struct al_dashboard_job *al_dashboard_start(struct al_data *d, const struct al_dashboard_spec *spec,
+                                            const struct al_dashboard_ops *ops, void *ud, struct al_err *err);
+void al_dashboard_cancel(struct al_dashboard_job *j); /* kills; end follows with CANCELLED */
 
 /* A known file, a known query, an endless one and a refused system call, each in a fresh process. Blocking
  * (it runs the loop). 0, or -1 with what failed. */

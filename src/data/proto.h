@@ -12,6 +12,7 @@
 #define AL_DATA_SOURCE_FD 4
 #define AL_DATA_OUTPUT_FD 5
 #define AL_DATA_INGEST_SPILL_FD 6
+#define AL_DATA_DASHBOARD_SPILL_FD 5 /* behind its dataset, AL_DATA_QUERY_FD */
 #define AL_DATA_QUERY_FD 4 /* the first dataset, the others behind it, then the spill file */
 
 #define AL_DATA_NAME_MAX ((size_t)4096)        /* bytes of a source's name */
@@ -30,9 +31,10 @@ enum al_data_frame {
     /* host to worker, once */
     AL_DATA_INGEST = 1, /* struct al_data_ingest_msg and its texts */
     AL_DATA_QUERY,      /* struct al_data_query_msg and its texts */
+    AL_DATA_DASHBOARD,  /* struct al_data_dashboard_msg and the request */
     /* worker to host */
-    AL_DATA_PROGRESS = 32, /* u64 rows, u64 bytes */
-    AL_DATA_CHUNK,         /* bytes of a streamed result */
+    AL_DATA_PROGRESS = 32, /* u64 rows, u64 bytes; of a dashboard: struct al_data_stage_msg */
+    AL_DATA_CHUNK,         /* bytes of a streamed result, of a page */
     AL_DATA_TEXT,          /* before END, each at most once */
     AL_DATA_JSON,
     AL_DATA_DETAILS,
@@ -64,6 +66,18 @@ struct al_data_query_msg {
     int32_t sample_rows;
     uint8_t exact;
     uint8_t zero[3];
+};
+
+struct al_data_dashboard_msg {
+    uint32_t request_n;
+    uint8_t has_spill;
+    uint8_t probe; /* as of an ingest */
+    uint8_t zero[2];
+};
+
+struct al_data_stage_msg {
+    uint64_t done, total;
+    char stage[16]; /* with its zero */
 };
 
 struct al_data_end_msg {

@@ -215,7 +215,7 @@ void al_query_proc_frame(struct al_query_proc *p, const struct al_frame *f)
         fine = take_object(&j->details, f->payload);
         break;
     case AL_DATA_END:
-        fine = j->has_said = al_said_end(f->payload, false, &j->said);
+        fine = j->has_said = al_said_end(f->payload, AL_SAID_QUERY, &j->said);
         if (fine) {
             clock_stop(j, al_mono_ms());
             al_worker_ended(&p->w);

@@ -36,7 +36,7 @@ static int wait_for(struct al_data *d, struct probe *p, struct al_err *err)
     if (al_loop_run_until(d->loop, &p->done, WAIT_MS))
         return 0;
     al_data_queries_free(d);
-    al_data_ingests_free(d);
+    al_jobs_free(&d->ingests);
     return al_fail(err, AL_ENGINE_UNAVAILABLE, "the self-test of the data engine got no end in %d s",
                    WAIT_MS / 1000);
 }

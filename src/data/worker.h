@@ -78,8 +78,14 @@ struct al_said {
     uint64_t rows, bytes;
     char sha256[65];
 };
+/* Of whom: each has codes that the others cannot come to. */
+enum al_said_kind {
+    AL_SAID_QUERY,
+    AL_SAID_INGEST, /* has rows, bytes and a hash */
+    AL_SAID_DASHBOARD,
+};
 /* END's payload. False: it is none. */
-bool al_said_end(struct al_str payload, bool ingest, struct al_said *ret);
+bool al_said_end(struct al_str payload, enum al_said_kind kind, struct al_said *ret);
 /* Appends a payload that may come once, of JSON when depth > 0, else of text. False: it is none. */
 bool al_said_part(struct al_buf *to, struct al_str payload, unsigned json_depth);
 

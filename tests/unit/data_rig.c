@@ -237,7 +237,7 @@ static bool at_rest(void)
 {
     const struct al_query_proc *p = rig_data->procs;
     if (rig_data->zygotes != rig_data->zygote || (rig_data->zygotes && rig_data->zygotes->next) ||
-        rig_data->jobs || rig_data->ingests)
+        rig_data->jobs || rig_data->ingests.running || rig_data->dashboards.running)
         return false;
     return !p || (p == rig_data->spare && !p->next && p->w.pidfd >= 0);
 }

@@ -69,6 +69,8 @@ pid_t rig_zygote(void); /* 0: none */
             return al_data_zygote_main(argc, argv);                    \
         if (argc > 1 && strcmp(argv[1], AL_DATA_INGEST_VERB) == 0)     \
             return al_data_ingest_main(argc, argv);                    \
+        if (argc > 1 && strcmp(argv[1], AL_DATA_DASHBOARD_VERB) == 0)  \
+            return al_data_dashboard_main(argc, argv);                 \
         return cmocka_run_group_tests(tests, rig_setup, rig_teardown); \
     }
 
