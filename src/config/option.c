@@ -127,6 +127,11 @@ const struct al_opt_def al_opt_table[AL_OPT_COUNT] = {
                                  .type = AL_OPT_BOOL,
                                  .project = AL_PROJECT_OFF,
                                  .num = 1},
+    [AL_OPT_ANALYSIS_SMART_DASHBOARD] = {.name = "analysis.smartDashboard",
+                                         .help = "dashboard_generate is on.",
+                                         .type = AL_OPT_BOOL,
+                                         .project = AL_PROJECT_OFF,
+                                         .num = 1},
     [AL_OPT_ANALYSIS_DATA_MAX_UPLOAD_BYTES] =
         {.name = "analysis.data.maxUploadBytes",
          .help = "Size of a file that becomes a dataset, and of what it unpacks to, in bytes.",

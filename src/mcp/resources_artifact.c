@@ -327,12 +327,13 @@ void al_mcp_artifact_links(struct al_mcp *m, const struct al_call *call, size_t 
     const struct al_json *v = NULL;
     unsigned n = 0;
     bool creates = call->tool && strcmp(call->tool->name, "artifact_create") == 0;
+    bool draws = call->tool && strcmp(call->tool->name, "dashboard_generate") == 0;
     bool runs = call->tool && strcmp(call->tool->name, "python_run") == 0;
-    if ((!creates && !runs) || !call->structured.n ||
+    if ((!creates && !draws && !runs) || !call->structured.n ||
         al_json_parse(&arena, al_buf_str(&call->structured), &v, NULL) < 0)
         return;
-    if (creates) {
-        put_link(m, al_json_get_text(v, "id"), room, out);
+    if (creates || draws) {
+        put_link(m, al_json_get_text(v, creates ? "id" : "artifactId"), room, out);
         return;
     }
     al_json_each(a, al_json_get(v, "artifacts"))

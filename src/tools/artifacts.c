@@ -3,20 +3,14 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/fd.h"
-#include "os/path.h"
+#include "tools/publish_text.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #define TITLE_CHARS 120
 #define NAME_CHARS 200
 #define LIST_DEFAULT 50
 #define LIST_MAX 100
-#define STAGING "analysis/staging"
 
 bool al_tool_artifacts_on(const struct al_core *core)
 {
@@ -72,33 +66,16 @@ void al_tool_artifact_members(struct al_jw *w, const struct al_artifact *a)
 
 struct create {
     struct al_call *call;
-    struct al_str name, text;
-    const char *title;
-    char *parent, *folder; /* of the staging folder; its name in there */
     struct al_buf provenance;
-    struct al_publication built;
-    bool has_built;
 };
 
 static void create_end(struct create *c)
 {
     struct al_call *call = c->call;
-    if (c->has_built)
-        al_publication_fini(&c->built);
     al_buf_free(&c->provenance);
-    free(c->parent);
-    free(c->folder);
     free(c);
     call->impl = NULL;
     al_call_finish(call);
-}
-
-static bool is_plain_name(struct al_str name)
-{
-    bool fine = name.n > 0 && name.n <= 255 && name.p[0] != '.';
-    for (size_t i = 0; fine && i < name.n; i++)
-        fine = name.p[i] != '/' && name.p[i] != '\\' && (unsigned char)name.p[i] >= 0x20 && name.p[i] != 0x7f;
-    return fine;
 }
 
 static int bad_name(struct al_err *err)
@@ -108,73 +85,20 @@ static int bad_name(struct al_err *err)
     return al_hint(err, "like report.md: no slash, no dot at its beginning");
 }
 
-static int write_file(const struct create *c, int dir_fd, struct al_err *err)
+static void tell_created(struct al_call *call, const struct al_publication *made)
 {
-    char name[256];
-    snprintf(name, sizeof name, "%.*s", AL_FMT(c->name));
-    autofd int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    int r = fd < 0 ? -errno : al_fd_write_all(fd, c->text);
-    return r < 0
-               ? al_fail_errno(err, AL_TOOL_ERROR, -r, "the text cannot be written to alisio's state folder")
-               : 0;
-}
-
-static struct al_publish_limits limits_of(const struct al_config *config)
-{
-    return (struct al_publish_limits){
-        .max_files = (uint64_t)al_config_int(config, AL_OPT_ANALYSIS_LIMITS_MAX_FILES),
-        .max_file_bytes = (uint64_t)al_config_int(config, AL_OPT_ANALYSIS_LIMITS_MAX_FILE_BYTES),
-        .max_output_bytes = (uint64_t)al_config_int(config, AL_OPT_ANALYSIS_LIMITS_MAX_OUTPUT_BYTES),
-    };
-}
-
-static int build(struct create *c, struct al_err *err)
-{
-    struct al_core *core = c->call->core;
-    autofree char *path = NULL;
-    if (asprintf(&path, "%s/%s", c->parent, c->folder) < 0 || al_path_private_dir(path, err) < 0)
-        return -1;
-    autofd int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return al_fail_errno(err, AL_TOOL_ERROR, errno, "alisio's state folder cannot be used");
-    if (write_file(c, fd, err) < 0)
-        return -1;
-    struct al_publish_spec spec = {
-        .state_dir = al_store_dir(al_core_store(core)),
-        .workspace = al_workspace_root(al_core_workspace(core)),
-        .session = al_core_session(core)->id,
-        .staging_fd = fd,
-        .title = c->title,
-        .limits = limits_of(al_core_config(core)),
-        .provenance = al_buf_str(&c->provenance),
-    };
-    return al_publish_build(&spec, &c->built, err);
-}
-
-static void create_work(void *ud)
-{
-    struct create *c = ud;
-    c->has_built = build(c, &c->call->err) == 0;
-    autofd int parent = open(c->parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (parent >= 0)
-        (void)!al_path_remove_tree(parent, c->folder);
-}
-
-static void tell_created(struct create *c)
-{
-    struct al_call *call = c->call;
-    const struct al_artifact *a = &c->built.list[0];
+    const struct al_artifact *a = &made->list[0];
     struct al_jw w;
     al_buf_adds(&call->text, "published ");
     al_tool_artifact_words(&call->text, a);
     al_buf_addc(&call->text, '\n');
-    al_buf_add_str(&call->text, al_buf_str(&c->built.warnings));
+    al_buf_add_str(&call->text, al_buf_str(&made->warnings));
     al_jw_init(&w, &call->structured);
     al_jw_obj(&w);
     al_tool_artifact_members(&w, a);
     al_jw_key(&w, "warnings");
     al_jw_arr(&w);
-    struct al_str rest = al_buf_str(&c->built.warnings), line;
+    struct al_str rest = al_buf_str(&made->warnings), line;
     while (al_tool_next_line(&rest, &line))
         if (line.n)
             al_jw_str(&w, line);
@@ -182,76 +106,39 @@ static void tell_created(struct create *c)
     al_jw_end(&w);
 }
 
-static void create_built(void *ud)
+static void created(void *ud, const struct al_publication *made)
 {
     struct create *c = ud;
-    struct al_call *call = c->call;
-    struct al_core *core = call->core;
-    uint64_t max = (uint64_t)al_config_int(al_core_config(core), AL_OPT_STORAGE_MAX_BYTES);
-    if (c->has_built && !atomic_load(&call->cancelled)) {
-        if (c->built.n == 0)
-            al_fail(&call->err, AL_PUBLISH_REJECTED, "nothing was published");
-        else if (al_publish_commit(&c->built, al_core_store(core), max, &call->err) >= 0)
-            tell_created(c);
-    }
+    if (made)
+        tell_created(c->call, made);
     create_end(c);
-}
-
-static void put_provenance(const struct al_call *call, struct al_buf *out)
-{
-    struct al_jw w;
-    al_jw_init(&w, out);
-    al_jw_obj(&w);
-    al_jw_kstrz(&w, "tool", "artifact_create");
-    al_jw_kstrz(&w, "sessionId", al_core_session(call->core)->id);
-    if (call->run_id)
-        al_jw_kstrz(&w, "runId", call->run_id);
-    if (call->client.n)
-        al_jw_kraw(&w, "client", call->client);
-    al_jw_end(&w);
-}
-
-/* Folders of hosts that were killed while they published. Names begin with the host's id. */
-static void sweep_staging(const struct al_store *store, const char *parent)
-{
-    DIR *d = opendir(parent);
-    if (!d)
-        return;
-    for (struct dirent *e; (e = readdir(d));) {
-        char host[AL_ID_MAX];
-        const char *dot = strchr(e->d_name, '.');
-        if (!dot || dot == e->d_name || (size_t)(dot - e->d_name) >= sizeof host)
-            continue;
-        snprintf(host, sizeof host, "%.*s", (int)(dot - e->d_name), e->d_name);
-        if (strcmp(host, al_store_host_id(store)) != 0 && !al_store_host_alive(store, host))
-            (void)!al_path_remove_tree(dirfd(d), e->d_name);
-    }
-    closedir(d);
 }
 
 static void create_start(struct al_call *call)
 {
-    const struct al_store *store = al_core_store(call->core);
     struct create *c = al_xcalloc(1, sizeof *c);
-    char id[AL_ID_MAX];
     struct al_str title = al_json_get_text(call->args, "title");
+    struct al_jw w;
     c->call = call;
-    c->name = al_json_get_text(call->args, "fileName");
-    c->text = al_json_get_text(call->args, "text");
-    c->title = title.n ? al_arena_dup(&call->arena, title) : NULL;
     al_buf_init(&c->provenance, 8192);
-    if (!is_plain_name(c->name)) {
+    struct al_publish_text spec = {
+        .call = call,
+        .name = al_json_get_text(call->args, "fileName"),
+        .text = al_json_get_text(call->args, "text"),
+        .title = title.n ? al_arena_dup(&call->arena, title) : NULL,
+        .done = created,
+        .ud = c,
+    };
+    if (!al_publish_text_name(spec.name)) {
         bad_name(&call->err);
         create_end(c);
         return;
     }
-    al_id_new(id, "new");
-    if (asprintf(&c->parent, "%s/" STAGING, al_store_dir(store)) < 0 ||
-        asprintf(&c->folder, "%s.%s", al_store_host_id(store), id) < 0)
-        abort();
-    sweep_staging(store, c->parent);
-    put_provenance(call, &c->provenance);
-    al_work_start(al_core_loop(call->core), create_work, create_built, c);
+    al_jw_init(&w, &c->provenance);
+    al_publish_text_provenance(call, &w);
+    al_jw_end(&w);
+    spec.provenance = al_buf_str(&c->provenance);
+    al_publish_text(&spec);
 }
 
 const struct al_tool al_tool_artifact_create = {

@@ -22,7 +22,7 @@ static const struct step {
 };
 #define N_STEPS (sizeof steps / sizeof *steps)
 
-void al_data_count(struct al_buf *out, uint64_t n, const char *one, const char *many)
+void al_data_number(struct al_buf *out, uint64_t n)
 {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
@@ -31,6 +31,11 @@ void al_data_count(struct al_buf *out, uint64_t n, const char *one, const char *
             al_buf_addc(out, ',');
         al_buf_addc(out, digits[i]);
     }
+}
+
+void al_data_count(struct al_buf *out, uint64_t n, const char *one, const char *many)
+{
+    al_data_number(out, n);
     al_buf_addf(out, " %s", n == 1 ? one : many);
 }
 
