@@ -6,6 +6,7 @@ AL_DASH_TEXT(TITLE_ANALYTICAL, "Analytical dashboard", "Panel analítico")
 
 /* The page: page*.c */
 AL_DASH_TEXT(PAGE_ROWS, "{0} rows", "{0} filas")
+AL_DASH_TEXT(PAGE_ROWS_NAME, "Rows", "Filas")
 AL_DASH_TEXT(PAGE_ROW, "1 row", "1 fila")
 AL_DASH_TEXT(PAGE_ROWS_OF, "{0} of {1} rows", "{0} de {1} filas")
 AL_DASH_TEXT(PAGE_PERIOD, "{0} to {1}", "{0} a {1}")

@@ -1,0 +1,106 @@
+/* Values as the text that people read, and as the digits that scripts read. */
+#include "dashboard/page_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct al_str al_page_number(struct al_page *p, const struct al_number_style *s, double v)
+{
+    al_format_number(p->fmt, s, v, &p->text);
+    return al_page_keep(p);
+}
+
+struct al_str al_page_count(struct al_page *p, uint64_t n)
+{
+    static const struct al_number_style whole = {0};
+    return al_page_number(p, &whole, (double)n);
+}
+
+void al_page_digits(struct al_page *p, double v)
+{
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (strtod(text, NULL) == v)
+            break;
+    }
+    al_page_add(p, text);
+}
+
+static const struct al_dash_column *column(const struct al_page *p, int c)
+{
+    return c >= 0 && (size_t)c < p->d->catalog.n ? &p->d->catalog.columns[c] : NULL;
+}
+
+struct al_str al_page_name(struct al_page *p, int c)
+{
+    const struct al_dash_column *x = column(p, c);
+    return x ? x->display : al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_ROWS_NAME));
+}
+
+struct al_str al_page_label(struct al_page *p, int c, enum al_bucket b, struct al_str key)
+{
+    const struct al_dash_column *x = column(p, c);
+    if (!key.n)
+        return al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_EMPTY));
+    if (b != AL_BUCKET_NONE) {
+        al_format_bucket(p->fmt, b, key, &p->text);
+        return al_page_keep(p);
+    }
+    if (x && al_str_is(x->type, "boolean") && al_str_is(key, "true"))
+        return al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_YES));
+    if (x && al_str_is(x->type, "boolean") && al_str_is(key, "false"))
+        return al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_NO));
+    return al_page_cut(p, key, AL_PAGE_TEXT);
+}
+
+bool al_page_cell_number(const struct al_cell *c, double *ret)
+{
+    if (c->kind == AL_CELL_INT)
+        *ret = (double)c->i;
+    else if (c->kind == AL_CELL_REAL)
+        *ret = c->d;
+    return c->kind == AL_CELL_INT || (c->kind == AL_CELL_REAL && isfinite(c->d));
+}
+
+void al_page_number_cell(struct al_page *p, const struct al_number_style *s, double v, const char *which)
+{
+    al_page_add(p, "<td class=\"ac-num\"");
+    if (isfinite(v)) {
+        al_page_add(p, " data-ac-v=\"");
+        al_page_digits(p, v);
+        al_page_add(p, "\"");
+        if (which) {
+            al_page_add(p, " data-ac-f=\"");
+            al_page_add(p, which);
+            al_page_add(p, "\"");
+        }
+    }
+    al_page_add(p, ">");
+    al_page_text(p, al_page_number(p, s, v));
+    al_page_add(p, "</td>");
+}
+
+void al_page_row_head(struct al_page *p, struct al_str text, struct al_str key)
+{
+    al_page_add(p, "<th scope=\"row\" dir=\"auto\"");
+    if (!al_str_eq(text, key)) {
+        al_page_add(p, " data-ac-k=\"");
+        al_page_text(p, al_page_cut(p, key, AL_PAGE_TEXT));
+        al_page_add(p, "\"");
+    }
+    al_page_add(p, ">");
+    al_page_text(p, text);
+    al_page_add(p, "</th>");
+}
+
+double al_page_largest(const struct al_result *r)
+{
+    double largest = 0;
+    for (size_t i = 0; i < r->n_labels * r->n_series; i++) {
+        if (isfinite(r->values[i]) && fabs(r->values[i]) > largest)
+            largest = fabs(r->values[i]);
+    }
+    return largest;
+}
