@@ -1,0 +1,470 @@
+"""Every number of a dashboard's page, computed again from the file itself.
+
+oracle.py JOBS      lines of JSON: {name, file, html, columns: [identifier], plan, request?}; prints what differs and a last line
+{"pages", "numbers", "kinds", "differences"}. Fails when there is a difference.
+
+Nothing of the program under test is used but the page, its plan and the columns' identifiers, which stand in the file's order:
+the file is read by raw_tables.py, and what a widget means is written here a second time.
+"""
+import collections
+import datetime
+import json
+import math
+import re
+import sys
+
+import pages
+import raw_tables
+
+CLOSE = 1e-9  # of sums in another order
+POINTS, SERIES, HEAT = 500, 8, 20
+BUCKET_LENGTH = {"year": 4, "month": 7, "day": 10, "hour": 13}
+
+
+def close(a, b, tolerance=CLOSE):
+    if a is None or b is None:
+        return a is b
+    return a == b or abs(a - b) <= tolerance * max(abs(a), abs(b)) or abs(a - b) < 1e-12
+
+
+def bucket_key(bucket, time):
+    """The period of a time: text that sorts. Numbers are years."""
+    if time is None:
+        return None
+    if not isinstance(time, str):
+        return "%04d" % time if time == int(time) else None
+    if bucket in BUCKET_LENGTH:
+        key = time[:BUCKET_LENGTH[bucket]]
+        return key if len(key) == BUCKET_LENGTH[bucket] else (time[:10] + "T00" if bucket == "hour" else None)
+    if bucket == "quarter":
+        return "%s-Q%d" % (time[:4], (int(time[5:7]) + 2) // 3)
+    if bucket == "week":
+        day = datetime.date.fromisoformat(time[:10])
+        return (day - datetime.timedelta(days=day.weekday())).isoformat()
+    raise ValueError("bucket %r" % bucket)
+
+
+def next_key(bucket, key):
+    if bucket == "year":
+        return "%04d" % (int(key) + 1)
+    if bucket == "quarter":
+        year, quarter = int(key[:4]), int(key[6])
+        return "%04d-Q%d" % (year + quarter // 4, quarter % 4 + 1)
+    if bucket == "month":
+        year, month = int(key[:4]), int(key[5:7])
+        return "%04d-%02d" % (year + month // 12, month % 12 + 1)
+    if bucket == "hour":
+        t = datetime.datetime.strptime(key, "%Y-%m-%dT%H") + datetime.timedelta(hours=1)
+        return t.strftime("%Y-%m-%dT%H")
+    return (datetime.date.fromisoformat(key) + datetime.timedelta(days=7 if bucket == "week" else 1)).isoformat()
+
+
+class Data:
+    """The file's rows, as the plan names their columns."""
+
+    def __init__(self, columns, names):
+        if len(columns) != len(names):
+            raise ValueError("%d columns in the file, %d in the dataset" % (len(columns), len(names)))
+        self.columns = dict(zip(names, columns))
+        self.n = len(columns[0].cells) if columns else 0
+
+    def time(self, name, r):
+        c = self.columns[name]
+        if any(c.times[:50]) or any(c.times):
+            return c.times[r]
+        return c.numbers[r]
+
+    def number(self, name, r):
+        return self.columns[name].numbers[r]
+
+    def text(self, name, r):
+        """As a label: the cell's own text."""
+        cell = self.columns[name].cells[r]
+        if cell is None or cell == "":
+            return None
+        if self.columns[name].times[r] is not None and self.columns[name].numbers[r] is None:
+            return self.columns[name].times[r]
+        return cell if isinstance(cell, str) else number_text(cell)
+
+    def keep(self, filters):
+        return [r for r in range(self.n) if all(self.holds(f, r) for f in filters)]
+
+    def holds(self, f, r):
+        c = self.columns[f["column"]]
+        cell, op, value = c.cells[r], f["op"], f.get("value")
+        if op == "is_null":
+            return cell is None
+        if op == "not_null":
+            return cell is not None
+        if cell is None:
+            return False
+        seen = c.times[r] if c.times[r] is not None else c.numbers[r] if c.numbers[r] is not None else str(cell)
+        if op == "contains":
+            return str(value).lower() in str(seen if c.times[r] is not None else cell).lower()
+        values = value if isinstance(value, list) else [value]
+        order = [compare(seen, v, cell) for v in values]
+        if op == "in":
+            return 0 in order
+        if op == "not_in":
+            return 0 not in order
+        if op == "between":
+            return order[0] is not None and order[0] >= 0 and order[1] is not None and order[1] <= 0
+        o = order[0]
+        if o is None:
+            return op == "!="
+        return {"=": o == 0, "!=": o != 0, "<": o < 0, "<=": o <= 0, ">": o > 0, ">=": o >= 0}[op]
+
+
+def compare(seen, value, cell):
+    """-1, 0, 1; None: of two kinds."""
+    if isinstance(value, bool):
+        value = "true" if value else "false"
+    if isinstance(seen, str) and not isinstance(value, str):
+        return None
+    if not isinstance(seen, str) and isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            seen = str(cell)
+    return (seen > value) - (seen < value)
+
+
+def number_text(v):
+    return str(v) if isinstance(v, int) else repr(v)
+
+
+def same_label(a, b):
+    if a == b:
+        return True
+    try:
+        return float(a) == float(b)
+    except (TypeError, ValueError):
+        return False
+
+
+# --- what a widget's numbers are ---
+def aggregate(data, w, rows):
+    agg, metric = w.get("aggregation"), w.get("metric")
+    if agg == "count" and metric in ("*", None):
+        return len(rows)
+    if agg == "count":
+        return sum(data.text(metric, r) is not None for r in rows)
+    if agg == "count_distinct":
+        seen = {data.text(metric, r) if data.number(metric, r) is None else data.number(metric, r) for r in rows}
+        return len(seen - {None})
+    values = [v for v in (data.number(metric, r) for r in rows) if v is not None]
+    if agg == "ratio":
+        over = [v for v in (data.number(w["over"], r) for r in rows) if v is not None] if w["over"] != "*" else [1] * len(rows)
+        bottom = math.fsum(over)
+        return math.fsum(values) / bottom if values and bottom else None
+    if not values:
+        return None
+    if agg == "sum":
+        return sum(values) if all(isinstance(v, int) for v in values) else math.fsum(values)
+    return {"avg": lambda: math.fsum(values) / len(values), "min": lambda: min(values), "max": lambda: max(values)}[agg]()
+
+
+def latest_rows(data, w, rows):
+    if not w.get("latest"):
+        return rows
+    clock, bucket = w["clock"], w.get("clockBucket") or w.get("bucket") or "year"
+    keys = {r: bucket_key(bucket, data.time(clock, r)) for r in rows}
+    last = max((k for k in keys.values() if k is not None), default=None)
+    return [r for r in rows if last is not None and keys[r] == last]
+
+
+def label_of(data, column, bucket, r):
+    if bucket:
+        return bucket_key(bucket, data.time(column, r))
+    return data.text(column, r)
+
+
+def groups_of(data, w, rows):
+    """{label: [row]} and how many rows have none."""
+    groups, without = collections.OrderedDict(), 0
+    for r in rows:
+        key = label_of(data, w["dimension"], w.get("bucket"), r)
+        if key is None:
+            without += 1
+        else:
+            groups.setdefault(key, []).append(r)
+    return groups, without
+
+
+class Check:
+    def __init__(self, data, plan, page, name):
+        self.data, self.plan, self.page, self.name = data, plan, page, name
+        self.rows = data.keep(plan.get("filters") or [])
+        self.problems, self.numbers, self.kinds = [], 0, collections.Counter()
+        self.where = ""
+
+    def wrong(self, text, *args):
+        self.problems.append("%s: %s: %s" % (self.name, self.where, text % args if args else text))
+
+    def equal(self, what, ours, theirs, tolerance=CLOSE):
+        self.numbers += 1
+        if not close(ours, theirs, tolerance):
+            self.wrong("%s: the page has %r, the file gives %r", what, theirs, ours)
+            return False
+        return True
+
+    def shown(self, what, value, text, w=None):
+        """The text is the number, to the precision that it shows."""
+        self.numbers += 1
+        if value is None:
+            if text not in ("—", ""):
+                self.wrong("%s: %r stands where there is no number", what, text)
+            return
+        parsed = pages.parse_number(text, self.page.locale)
+        if parsed is None:
+            self.wrong("%s: %r is no number in %s", what, text, self.page.locale)
+            return
+        number, half, share = parsed
+        if share and not (w and w.get("_unit_percent")):
+            number, half = number / 100, half / 100
+        if abs(number - value) > half * 1.000001 + abs(value) * 1e-12:
+            self.wrong("%s: %r is shown for %r", what, text, value)
+        elif value != 0 and abs(number - value) > 0.06 * abs(value):
+            self.wrong("%s: %r says too little of %r", what, text, value)
+
+    # --- kinds ---
+    def widget(self, w):
+        self.where = w["id"]
+        shown = self.page.widgets.get(w["id"])
+        if shown is None:
+            self.wrong("is in the plan and not on the page")
+            return
+        kind = w["type"]
+        agg = w.get("aggregation", "")
+        self.kinds[" ".join(filter(None, [kind, agg, w.get("bucket"), "by" if w.get("by") else "", "latest" if w.get("latest") else ""]))] += 1
+        w["_unit_percent"] = self.is_unit_percent(w)
+        rows = latest_rows(self.data, w, self.rows)
+        if kind == "kpi":
+            self.kpi(w, shown, rows)
+        elif kind == "scatter":
+            self.scatter(w, shown)
+        elif kind == "table":
+            self.table(w, shown)
+        elif w.get("by"):
+            self.crossed(w, shown, rows)
+        else:
+            self.chart(w, shown, rows)
+
+    def is_unit_percent(self, w):
+        """A % behind a number that is a percentage already: the column's numbers go beyond 1."""
+        if w.get("aggregation") == "ratio" or w.get("metric") in ("*", None):
+            return False
+        return any(abs(v) > 1 for v in self.data.columns[w["metric"]].numbers if v is not None)
+
+    def kpi(self, w, shown, rows):
+        value = aggregate(self.data, w, rows)
+        if value is None or shown.value is None:
+            if value is not None or shown.value is not None:
+                self.wrong("the page has %r, the file gives %r", shown.value, value)
+            return
+        self.equal("value", value, shown.value)
+        self.shown("text", value, shown.shown, w)
+        if shown.exact:
+            self.shown("title", value, shown.exact, w)
+
+    def labels(self, w, shown):
+        """The page's labels as keys, from the table; the SPEC has the same texts."""
+        firsts = [row[0] for row in shown.table.rows]
+        if shown.spec is not None and "labels" in shown.spec and shown.spec["labels"] != [c.text for c in firsts]:
+            self.wrong("labels %r in the chart, %r in the table", shown.spec["labels"][:5], [c.text for c in firsts][:5])
+        return [c.key for c in firsts]
+
+    def time_keys(self, w, groups, keys):
+        """All periods from the first to the last, in their order."""
+        want, key = [], min(groups)
+        while key <= max(groups) and len(want) <= 401:
+            want.append(key)
+            key = next_key(w["bucket"], key)
+        if keys != want and keys != sorted(groups):
+            self.wrong("periods %s… (%d), not %s… (%d)", keys[:3], len(keys), want[:3], len(want))
+
+    def ranked(self, w, values):
+        """Labels in their order of value, ties by text; those without a value last."""
+        return sorted(values, key=lambda k: (values[k] is None, -(values[k] or 0), k.encode()))
+
+    def chart(self, w, shown, rows):
+        groups, without = groups_of(self.data, w, rows)
+        values = {k: aggregate(self.data, w, r) for k, r in groups.items()}
+        keys = self.labels(w, shown)
+        other = None
+        if w.get("other") and shown.spec and len(keys) < len(values) + 1 and keys and keys[-1] in ("", "Other", "Otros", "Resto"):
+            other = len(keys) - 1
+        found = {}
+        for i, key in enumerate(keys):
+            cell = shown.table.rows[i][1]
+            if i == other:
+                rest = math.fsum(v for k, v in values.items() if k not in found and v is not None)
+                self.number_cell("Other", rest, cell, shown, 0, i, w)
+                continue
+            match = key if key in values else next((k for k in values if same_label(k, key)), None)
+            if match is None and w.get("bucket"):
+                self.number_cell(key, None, cell, shown, 0, i, w)
+                continue
+            if match is None:
+                self.wrong("label %r is not in the file", key)
+                continue
+            found[match] = True
+            self.number_cell(key, values[match], cell, shown, 0, i, w)
+        self.choice(w, values, list(found), keys, other)
+        self.notes(w, shown, values, without, len(found))
+
+    def choice(self, w, values, found, keys, other):
+        """Which labels are shown, and in which order."""
+        if w["type"] in ("pie", "donut"):
+            values = {k: v for k, v in values.items() if v is not None and v > 0}
+        if w.get("bucket"):
+            if values:
+                self.time_keys(w, values, keys)
+            return
+        limit = w.get("limit") or 20
+        some = {k: v for k, v in values.items() if v is not None}
+        if w.get("order") == "key":
+            missing = [k for k in some if k not in found]
+            if missing and len(found) < limit:
+                self.wrong("%r is left out of %d of %d", missing[:3], len(found), limit)
+            return
+        want = self.ranked(w, some)
+        room = len(found)
+        if room < min(limit - (1 if other is not None else 0), len(want)):
+            self.wrong("%d labels of %d, the limit is %d", room, len(want), limit)
+        for ours, theirs in zip(want, found):
+            if ours != theirs and not close(some[ours], some.get(theirs), 1e-12):
+                self.wrong("%r stands where %r is larger (%r, %r)", theirs, ours, some.get(theirs), some[ours])
+                return
+
+    def number_cell(self, what, value, cell, shown, series, i, w):
+        """A number of a data table, and the same of the chart."""
+        self.equal(what, value, cell.value)
+        self.shown(what, value, cell.text, w)
+        if shown.spec is not None and "series" in shown.spec:
+            self.equal(what + " (chart)", value, shown.spec["series"][series]["values"][i])
+
+    def crossed(self, w, shown, rows):
+        groups, without = groups_of(self.data, w, rows)
+        labels = self.labels(w, shown)
+        series = [c.key for c in shown.table.columns[1:]]
+        if shown.spec is not None and [s["name"] for s in shown.spec["series"]] != [c.text for c in shown.table.columns[1:]]:
+            self.wrong("series of the chart and of the table differ")
+        seconds = {}
+        for label, members in groups.items():
+            for r in members:
+                key = label_of(self.data, w["by"], w.get("byBucket"), r)
+                seconds.setdefault(label, {}).setdefault(key, []).append(r)
+        names = {k for of in seconds.values() for k in of if k is not None}
+        for i, label in enumerate(labels):
+            match = label if label in groups else next((k for k in groups if same_label(k, label)), None)
+            last = w.get("other") and i == len(labels) - 1 and match is None
+            for s, name in enumerate(series):
+                key = name if name in names else next((k for k in names if same_label(k, name)), None)
+                if key is None or (match is None and not (w.get("bucket") or last)):
+                    self.wrong("%r or %r is not in the file", label, name)
+                    return
+                if last:
+                    members = [r for k, of in seconds.items() if not any(same_label(k, l) for l in labels[:-1]) for r in of.get(key, [])]
+                else:
+                    members = seconds.get(match, {}).get(key)
+                value = aggregate(self.data, w, members) if members else None
+                self.number_cell("%s × %s" % (label, name), value, shown.table.rows[i][1 + s], shown, s, i, w)
+        if w.get("bucket") and groups:
+            self.time_keys(w, groups, labels)
+        if len(series) < len(names) and len(series) < (HEAT if w["type"] == "heat" else SERIES):
+            self.wrong("%d of %d series are shown", len(series), len(names))
+
+    def scatter(self, w, shown):
+        pairs = collections.Counter()
+        for r in self.rows:
+            x, y = self.data.number(w["x"], r), self.data.number(w["y"], r)
+            if x is not None and y is not None:
+                pairs[(float(x), float(y))] += 1
+        points = [(float(x), float(y)) for s in shown.spec["series"] for x, y in s["points"]]
+        self.equal("points", min(POINTS, sum(pairs.values())), len(points))
+        for point, n in collections.Counter(points).items():
+            self.numbers += 2
+            if n > pairs[point]:
+                self.wrong("point %r is %d times on the page and %d times in the file", point, n, pairs[point])
+        for row, point in zip(shown.table.rows if shown.table else [], points):
+            cells = [c for c in row if c.value is not None]
+            self.equal("x", point[0], cells[-2].value)
+            self.equal("y", point[1], cells[-1].value)
+            self.shown("x", point[0], cells[-2].text)
+            self.shown("y", point[1], cells[-1].text)
+
+    def table(self, w, shown):
+        limit = min(w.get("limit") or 10, len(self.rows))
+        self.equal("rows of the table", limit, len(shown.table.rows))
+        for i, row in enumerate(shown.table.rows):
+            r = self.rows[i]
+            for name, cell in zip(w["columns"], row):
+                raw = self.data.columns[name]
+                if cell.value is not None:
+                    if self.equal("row %d, %s" % (i, name), raw.numbers[r], cell.value):
+                        self.shown("row %d, %s" % (i, name), raw.numbers[r], cell.text, {"_unit_percent": True})
+                    continue
+                self.text_cell(i, name, raw, r, cell)
+
+    def text_cell(self, i, name, raw, r, cell):
+        self.numbers += 1
+        text = raw.cells[r]
+        if text is None:
+            if cell.key not in ("", "—"):
+                self.wrong("row %d, %s: %r stands where the file has nothing", i, name, cell.key)
+            return
+        want = [str(text), raw.times[r] or ""]
+        if any(cell.key == t or t.strip() == cell.key or (cell.text.endswith("…") and t.startswith(cell.text[:-1])) for t in want):
+            return
+        year = (raw.times[r] or "")[:4]
+        if not (year and year in "".join(str(pages.unicodedata.decimal(c)) if c.isdecimal() else c for c in cell.text)):
+            self.wrong("row %d, %s: %r, the file has %r", i, name, cell.text, text)
+
+    def notes(self, w, shown, values, without, n_shown):
+        """Numbers in the words below a chart are those of the file: how many there are, shown, left out."""
+        known = {float(len(values)), float(n_shown), float(without), float(len(self.rows)), float(w.get("limit") or 0)}
+        for note in shown.notes:
+            for text in re.findall(r"[0-9][0-9.,\u00a0\u202f]*[0-9]|[0-9]", note):
+                parsed = pages.parse_number(text, self.page.locale)
+                self.numbers += 1
+                if parsed is None or parsed[0] not in known:
+                    self.wrong("note %r: %r is none of %s", note, text, sorted(known))
+
+
+def check_page(job, data):
+    with open(job["html"], encoding="utf-8") as f:
+        page = pages.Page(f.read())
+    plan = job["plan"]
+    check = Check(data, plan, page, job["name"])
+    for w in plan["widgets"]:
+        check.widget(dict(w))
+    planned = {w["id"] for w in plan["widgets"]}
+    for name in page.widgets:
+        if name not in planned:
+            check.where = name
+            check.wrong("is on the page and not in the plan")
+    return check
+
+
+def main(path):
+    tables, problems, numbers, kinds, n = {}, [], 0, collections.Counter(), 0
+    with open(path, encoding="utf-8") as f:
+        jobs = [json.loads(line) for line in f if line.strip()]
+    for job in jobs:
+        if job["file"] not in tables:
+            tables.clear()
+            tables[job["file"]] = Data(raw_tables.read(job["file"]), job["columns"])
+        check = check_page(job, tables[job["file"]])
+        n += 1
+        problems += check.problems
+        numbers += check.numbers
+        kinds += check.kinds
+    for p in problems:
+        print(p)
+    print(json.dumps({"pages": n, "numbers": numbers, "kinds": dict(sorted(kinds.items())), "differences": len(problems)}, ensure_ascii=False))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
