@@ -97,17 +97,16 @@ static void put_chips(struct al_page *p)
 static void put_exact(struct al_page *p, double v, const struct al_number_style *s)
 {
     struct al_str exact = al_page_number(p, s, v);
-    bool compact = fabs(v) >= COMPACT && !s->percent;
     al_page_add(p, "<span data-ac-v=\"");
     al_page_digits(p, v);
-    if (compact) {
+    if (fabs(v) >= COMPACT && !s->percent) {
         struct al_number_style brief = {.compact = true, .unit_percent = s->unit_percent, .max_digits = 1};
-        put_line(p, "\" title=\"", exact, "\" aria-hidden=\"true\">");
+        put_line(p, "\" title=\"", exact, "\"><span aria-hidden=\"true\">");
         put_line(p, "", al_page_number(p, &brief, v), "</span><span class=\"ac-hidden\">");
+        put_line(p, "", exact, "</span></span>");
     } else {
-        al_page_add(p, "\">");
+        put_line(p, "\">", exact, "</span>");
     }
-    put_line(p, "", exact, "</span>");
 }
 
 static void put_kpi(struct al_page *p, const struct al_widget *w, const struct al_result *r)

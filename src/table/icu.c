@@ -32,6 +32,7 @@
 
 static struct {
     bool there;
+    int version;
     void *uc, *i18n;
 #define ICU_FIELD(lib, f) __typeof__(f) *f##_do;
     ICU_CALLS(ICU_FIELD)
@@ -66,6 +67,7 @@ static bool load_version(int version)
             dlclose(icu.i18n);
         dlclose(icu.uc);
     }
+    icu.version = version;
     return all;
 }
 
@@ -87,8 +89,16 @@ bool al_icu_there(void)
     return icu.there;
 }
 
-/* UTF-16 → UTF-8. A lone surrogate becomes U+FFFD, as al_utf8_encode does. */
-static void add_utf16(struct al_buf *out, const UChar *u, size_t n)
+void *al_icu_symbol(const char *name)
+{
+    if (!icu.there)
+        return NULL;
+    void *found = find(icu.i18n, name, icu.version);
+    return found ? found : find(icu.uc, name, icu.version);
+}
+
+/* As al_utf8_encode does with half of a pair. */
+void al_icu_utf8(struct al_buf *out, const uint16_t *u, size_t n)
 {
     char *at = al_buf_grow(out, n * 3);
     if (!at)
@@ -184,7 +194,7 @@ void al_icu_conv_do(struct al_icu_conv *c, struct al_str in, bool last, struct a
             c->held = room[--n];
         for (size_t i = 0; i < n; i++)
             *bad += room[i] == 0xfffd;
-        add_utf16(out, room, n);
+        al_icu_utf8(out, room, n);
         if (status != U_BUFFER_OVERFLOW_ERROR)
             return;
     }

@@ -7,6 +7,11 @@
 /* Loads libicuuc and libicui18n of any version from 60 on; once, before the process is sealed. False: not there. */
 bool al_icu_load(void);
 bool al_icu_there(void);
+/* A function of either library by its name without the version ("unumf_close"), for modules that need more than this one
+ * offers. NULL: no ICU, or none that has it. */
+void *al_icu_symbol(const char *name);
+/* Appends UTF-16 as UTF-8; half of a surrogate pair becomes U+FFFD. */
+void al_icu_utf8(struct al_buf *out, const uint16_t *u, size_t n);
 
 /* Canonical name of an encoding that ICU can convert ("ISO-8859-7"), or false. */
 bool al_icu_known(const char *name, char ret[40]);
