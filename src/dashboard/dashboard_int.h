@@ -104,6 +104,7 @@ struct al_dash_column {
 
 struct al_catalog {
     struct al_str sheet, table, view; /* view: of values */
+    struct al_str source;             /* the file's name, as the dataset says; may be "" */
     uint64_t rows;
     struct al_dash_column *columns;
     size_t n;
@@ -164,6 +165,8 @@ struct al_goal {
     bool ratio_percent;  /* parts of one whole: a percentage; else a plain quotient */
     bool ratio_first;    /* it comes before every other measure that the text names */
     int bucket;          /* enum al_bucket that it asks for ("per month"), or 0 */
+    int averaged;        /* the named measure of which it wants the average, or -1 */
+    int flag;            /* a column of 0 and 1 whose share it is about ("survival by class"), or -1 */
     bool cut;            /* longer than what counts */
     struct al_str not_shown[8]; /* display names of named columns that no widget can show, filled by the plan */
     size_t n_not_shown;
@@ -278,15 +281,15 @@ void al_sql_text(struct al_buf *out, struct al_str text);
 double al_natural_key(enum al_dash_natural n, struct al_str value);
 
 /* --- the results --- */
-struct al_cell {
-    enum { AL_CELL_NONE, AL_CELL_INT, AL_CELL_REAL, AL_CELL_TEXT } kind;
+struct al_dash_cell {
+    enum { AL_DASH_CELL_NONE, AL_DASH_CELL_INT, AL_DASH_CELL_REAL, AL_DASH_CELL_TEXT } kind;
     int64_t i;
     double d;
     struct al_str text;
 };
 struct al_result {
     const char *failed; /* why it has no numbers; NULL: it has. Such widgets are left out with a note */
-    struct al_cell value; /* kpi */
+    struct al_dash_cell value; /* kpi */
     uint64_t rows;        /* that counted */
     /* charts: labels × series; a heat table likewise. Keys as the SQL gives them; value NAN: none (a gap in time) */
     struct al_str *labels, *series;
@@ -301,7 +304,7 @@ struct al_result {
     size_t n_points;
     uint64_t of_points;
     /* table */
-    struct al_cell *cells; /* [row * n_columns + column] */
+    struct al_dash_cell *cells; /* [row * n_columns + column] */
     size_t n_rows;
 };
 /* One scan over the view of values; then statements of their own for what one scan cannot. The arena holds the results.

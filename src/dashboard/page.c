@@ -119,7 +119,7 @@ static void put_kpi(struct al_page *p, const struct al_widget *w, const struct a
         struct al_number_style s = al_number_style_of(p->d, w, fabs(v));
         put_exact(p, v, &s);
     } else {
-        struct al_str text = r->value.kind == AL_CELL_TEXT ? r->value.text : AL_STR("\xe2\x80\x94");
+        struct al_str text = r->value.kind == AL_DASH_CELL_TEXT ? r->value.text : AL_STR("\xe2\x80\x94");
         put_line(p, "<span>", al_page_cut(p, text, AL_PAGE_TEXT), "</span>");
     }
     al_page_add(p, "</dd></div>\n");

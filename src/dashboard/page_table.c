@@ -96,20 +96,20 @@ static void text_cell(struct al_page *p, const struct al_dash_column *c, int col
     al_page_add(p, "</td>");
 }
 
-static void put_cell(struct al_page *p, int column, const struct al_number_style *s, const struct al_cell *x)
+static void put_cell(struct al_page *p, int column, const struct al_number_style *s, const struct al_dash_cell *x)
 {
     const struct al_dash_column *c = &p->d->catalog.columns[column];
     double v = 0;
     bool number = al_page_cell_number(x, &v);
-    if (is_amount(c) && x->kind != AL_CELL_TEXT) {
+    if (is_amount(c) && x->kind != AL_DASH_CELL_TEXT) {
         al_page_number_cell(p, s, number ? v : NAN, NULL);
         return;
     }
-    if (x->kind == AL_CELL_INT)
+    if (x->kind == AL_DASH_CELL_INT)
         al_buf_addf(&p->text, "%lld", (long long)x->i);
     else if (number)
         al_cell_print(v, c->scale, &p->text);
-    text_cell(p, c, column, x->kind == AL_CELL_TEXT ? x->text : al_page_keep(p));
+    text_cell(p, c, column, x->kind == AL_DASH_CELL_TEXT ? x->text : al_page_keep(p));
 }
 
 void al_page_rows(struct al_page *p, const struct al_widget *w, const struct al_result *r)

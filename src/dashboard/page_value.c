@@ -55,13 +55,13 @@ struct al_str al_page_label(struct al_page *p, int c, enum al_bucket b, struct a
     return al_page_cut(p, key, AL_PAGE_TEXT);
 }
 
-bool al_page_cell_number(const struct al_cell *c, double *ret)
+bool al_page_cell_number(const struct al_dash_cell *c, double *ret)
 {
-    if (c->kind == AL_CELL_INT)
+    if (c->kind == AL_DASH_CELL_INT)
         *ret = (double)c->i;
-    else if (c->kind == AL_CELL_REAL)
+    else if (c->kind == AL_DASH_CELL_REAL)
         *ret = c->d;
-    return c->kind == AL_CELL_INT || (c->kind == AL_CELL_REAL && isfinite(c->d));
+    return c->kind == AL_DASH_CELL_INT || (c->kind == AL_DASH_CELL_REAL && isfinite(c->d));
 }
 
 void al_page_number_cell(struct al_page *p, const struct al_number_style *s, double v, const char *which)
