@@ -77,6 +77,12 @@ void al_icu_format_prepare(void)
     icu.there = U_SUCCESS(status);
 }
 
+/* Arabic without a country has had Latin digits in browsers for years; older versions of ICU disagree. */
+static bool has_latin_digits(struct al_str locale)
+{
+    return al_str_is(locale, "ar");
+}
+
 struct al_icu_format *al_icu_format_new(struct al_str locale)
 {
     if (!icu.there || locale.n >= LOCALE)
@@ -87,6 +93,8 @@ struct al_icu_format *al_icu_format_new(struct al_str locale)
     memcpy(tag, locale.p, locale.n);
     tag[locale.n] = 0;
     icu.uloc_forLanguageTag_do(tag, f->locale, LOCALE, NULL, &status);
+    if (has_latin_digits(locale))
+        icu.uloc_setKeywordValue_do("numbers", "latn", f->locale, LOCALE, &status);
     snprintf(f->dates, LOCALE, "%s", f->locale);
     if (U_SUCCESS(status) && status != U_STRING_NOT_TERMINATED_WARNING)
         icu.uloc_setKeywordValue_do("calendar", "gregorian", f->dates, LOCALE, &status);
