@@ -1,0 +1,307 @@
+/* What each column is for, and which ones are the best of their kind. By statistics and names alone: no cell
+ * is read. */
+#include "dashboard/profile_int.h"
+
+#include "base/text.h"
+#include "dataset/pattern.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define SPARSE 0.95     /* of rows without a value: no use */
+#define TEXT_VALUES 200 /* distinct texts of a dimension */
+#define LONG_TEXT 250   /* characters: prose */
+
+struct profiler {
+    struct al_catalog *c;
+    struct al_arena *arena;
+    struct al_name_traits *traits; /* of each column */
+    double *score;
+    struct al_profile_context x;
+};
+
+static bool is_number(const struct al_dash_column *c)
+{
+    return c->has_range && (al_str_is(c->type, "integer") || al_str_is(c->type, "real") || c->parsed_as.n);
+}
+
+static bool is_date(const struct al_dash_column *c)
+{
+    return *c->first && *c->last;
+}
+
+/* "ORD-2024-0001", "a3f9…": unique, no spaces, digits; not names. */
+static bool looks_like_code(const struct al_dash_column *c)
+{
+    for (size_t i = 0; i < c->n_top; i++) {
+        struct al_str s = c->top[i];
+        size_t digits = 0;
+        for (size_t k = 0; k < s.n; k++) {
+            digits += s.p[k] >= '0' && s.p[k] <= '9';
+            if (s.p[k] == ' ' || ((unsigned char)s.p[k] & 0x80))
+                return false;
+        }
+        if (s.n < 4 || digits * 3 < s.n)
+            return false;
+    }
+    return c->n_top > 0;
+}
+
+static void profile_text(const struct profiler *p, const struct al_name_traits *t, struct al_dash_column *c)
+{
+    uint64_t filled = al_column_filled(&p->x, c);
+    double ratio = filled ? (double)c->distinct / (double)filled : 0;
+    bool unique = ratio >= 0.9 && filled >= 20;
+    c->role = AL_ROLE_NONE;
+    if (c->distinct < 2 || t->head & AL_CLASS(LINK) || c->max_length > LONG_TEXT)
+        return;
+    if ((t->id_last || t->all & AL_CLASS(CODE)) && ratio >= 0.5 && c->distinct > 12)
+        c->role = AL_ROLE_IDENTIFIER;
+    else if (unique && looks_like_code(c))
+        c->role = AL_ROLE_IDENTIFIER;
+    else
+        c->role = c->distinct <= TEXT_VALUES ? AL_ROLE_DIMENSION : AL_ROLE_TEXT;
+    if (c->role == AL_ROLE_DIMENSION)
+        c->natural = al_profile_order(c);
+}
+
+static void profile_column(const struct profiler *p, const struct al_name_traits *t, struct al_dash_column *c)
+{
+    uint64_t filled = al_column_filled(&p->x, c);
+    c->role = AL_ROLE_NONE;
+    c->adds = AL_ADDS_NEVER;
+    if (!filled || (double)filled < (1 - SPARSE) * (double)p->x.rows)
+        return;
+    if (is_date(c)) {
+        if (strcmp(c->first, c->last) != 0) {
+            c->role = AL_ROLE_TIME;
+            c->time = AL_TIME_DATE;
+        }
+    } else if (al_str_is(c->type, "boolean")) {
+        c->role = c->distinct >= 2 ? AL_ROLE_BOOLEAN : AL_ROLE_NONE;
+    } else if (is_number(c)) {
+        al_profile_number(&p->x, t, c);
+    } else if (al_str_is(c->type, "text") && !c->parsed_as.n) {
+        profile_text(p, t, c);
+    }
+}
+
+/* --- scores --- */
+
+static double filled_part(const struct profiler *p, const struct al_dash_column *c)
+{
+    return (double)al_column_filled(&p->x, c) / (double)p->x.rows;
+}
+
+static double measure_score(const struct profiler *p, const struct al_name_traits *t,
+                            const struct al_dash_column *c)
+{
+    double s = filled_part(p, c);
+    if (c->adds == AL_ADDS_ALWAYS)
+        s += t->all & AL_CLASS(MONEY) ? 0.8 : 0.6;
+    else if (c->adds == AL_ADDS_ACROSS)
+        s += 0.4;
+    else if (t->all & (AL_CLASS(RATE) | AL_CLASS(UNIT) | AL_CLASS(OUTCOME)))
+        s += 0.2;
+    if (t->all & AL_CLASS(BETTER))
+        s += 0.1;
+    if (t->all & AL_CLASS(MINOR))
+        s -= 0.4;
+    if (t->all & AL_CLASS(STATISTIC))
+        s -= 0.15;
+    return s + (c->min < c->max ? 0.2 : -0.5);
+}
+
+/* Short marks ("S", "C") are no names. */
+static bool single_letters(const struct al_dash_column *c)
+{
+    for (size_t i = 0; i < c->n_top; i++)
+        if (al_utf8_count(c->top[i]) > 1)
+            return false;
+    return c->n_top > 0;
+}
+
+static double dimension_score(const struct profiler *p, const struct al_name_traits *t,
+                              const struct al_dash_column *c)
+{
+    double s = filled_part(p, c);
+    if (c->distinct >= 3 && c->distinct <= 12)
+        s += 0.5;
+    else if (c->distinct >= 13 && c->distinct <= 30)
+        s += 0.25;
+    else if (c->distinct > 100)
+        s -= 0.5;
+    if (t->all & AL_CLASS(DIMENSION))
+        s += 0.3;
+    if (c->natural == AL_NATURAL_NUMBER)
+        s -= t->step ? 0.7 : 0.6;
+    if (t->all & (AL_CLASS(MINOR) | AL_CLASS(LINK)))
+        s -= 0.3;
+    if (single_letters(c) || c->max_length > 80)
+        s -= 0.2;
+    return s;
+}
+
+/* Days from the first to the last time; a rough calendar is enough here. */
+static double span_days(const struct al_dash_column *c)
+{
+    int y[2] = {0}, m[2] = {0}, d[2] = {0};
+    if (sscanf(c->first, "%4d-%2d-%2d", &y[0], &m[0], &d[0]) != 3 ||
+        sscanf(c->last, "%4d-%2d-%2d", &y[1], &m[1], &d[1]) != 3)
+        return 0;
+    return (y[1] - y[0]) * 365.25 + (m[1] - m[0]) * 30.4 + (d[1] - d[0]);
+}
+
+static double time_score(const struct profiler *p, const struct al_name_traits *t,
+                         const struct al_dash_column *c)
+{
+    double s = filled_part(p, c);
+    double days = c->time == AL_TIME_YEAR ? (c->max - c->min) * 365.25 : span_days(c);
+    if (t->all & (AL_CLASS(TIME) | AL_CLASS(YEAR)))
+        s += 0.3;
+    if (t->all & AL_CLASS(LATER))
+        s -= 0.5;
+    if (c->time == AL_TIME_YEAR)
+        s -= 0.15;
+    return s + 0.1 * fmin(1, fmax(0, days) / 365);
+}
+
+/* --- shortlists --- */
+
+/* Better ones first; among equals the earlier column. */
+static void put(const struct profiler *p, int *list, size_t *n, size_t max, int column)
+{
+    size_t at = *n;
+    while (at > 0 && p->score[list[at - 1]] < p->score[column])
+        at--;
+    if (at >= max)
+        return;
+    if (*n < max)
+        ++*n;
+    for (size_t i = *n - 1; i > at; i--)
+        list[i] = list[i - 1];
+    list[at] = column;
+}
+
+static void shortlist(struct profiler *p, struct al_profile *ret)
+{
+    for (size_t i = 0; i < p->c->n; i++) {
+        struct al_dash_column *c = &p->c->columns[i];
+        const struct al_name_traits *t = &p->traits[i];
+        if (c->role == AL_ROLE_MEASURE) {
+            c->score = p->score[i] = measure_score(p, t, c);
+            put(p, ret->measures, &ret->n_measures, AL_DASH_SHORTLIST, (int)i);
+        } else if (c->role == AL_ROLE_DIMENSION || c->role == AL_ROLE_BOOLEAN) {
+            c->score = p->score[i] = dimension_score(p, t, c);
+            if (c->role == AL_ROLE_DIMENSION)
+                put(p, ret->dimensions, &ret->n_dimensions, AL_DASH_SHORTLIST, (int)i);
+        } else if (c->role == AL_ROLE_TIME) {
+            c->score = p->score[i] = time_score(p, t, c);
+            put(p, ret->times, &ret->n_times, AL_DASH_TIMES, (int)i);
+        }
+    }
+    /* Flags group rows where nothing else does. */
+    for (size_t i = 0; ret->n_dimensions == 0 && i < p->c->n; i++)
+        if (p->c->columns[i].role == AL_ROLE_BOOLEAN)
+            put(p, ret->dimensions, &ret->n_dimensions, 1, (int)i);
+}
+
+/* --- nothing to show --- */
+
+static const char *what_it_is(const struct al_dash_column *c, const struct profiler *p)
+{
+    uint64_t filled = al_column_filled(&p->x, c);
+    if (!filled)
+        return "empty";
+    if ((double)filled < (1 - SPARSE) * (double)p->x.rows)
+        return "nearly empty";
+    if (c->role == AL_ROLE_IDENTIFIER)
+        return "an identifier";
+    if (c->role == AL_ROLE_PLACE)
+        return "a coordinate";
+    if (c->distinct < 2)
+        return "one value in all rows";
+    if (c->role == AL_ROLE_TEXT)
+        return "names, nearly each another";
+    return "long text or links";
+}
+
+static int nothing_usable(const struct profiler *p, struct al_err *err)
+{
+    autobuf struct al_buf list = AL_BUF_INIT(700);
+    size_t shown = p->c->n < 6 ? p->c->n : 6;
+    for (size_t i = 0; i < shown; i++) {
+        autobuf struct al_buf name = AL_BUF_INIT(512);
+        al_text_plain(&name, p->c->columns[i].display, false);
+        al_buf_addf(&list, "%s\"%.*s\" is %s", i ? ", " : "", AL_FMT(al_buf_str(&name)),
+                    what_it_is(&p->c->columns[i], p));
+    }
+    if (p->c->n > shown)
+        al_buf_addf(&list, " and %zu more alike", p->c->n - shown);
+    al_fail(err, AL_NO_USABLE_COLUMNS, "no column can be measured, grouped by or put on a time axis: %.*s",
+            AL_FMT(al_buf_str(&list)));
+    return al_hint(err, "data_query shows the rows as they are; python_run can derive what a dashboard "
+                        "needs, or draw it itself");
+}
+
+static int no_rows(const struct al_catalog *c, struct al_err *err)
+{
+    autobuf struct al_buf name = AL_BUF_INIT(512);
+    al_text_plain(&name, al_utf8_head(c->sheet, 60), false);
+    al_fail(err, AL_NO_USABLE_COLUMNS, "the sheet \"%.*s\" has no rows", AL_FMT(al_buf_str(&name)));
+    return al_hint(err,
+                   c->n_sheets > 1
+                       ? "name another sheet; data_inspect lists them"
+                       : "data_inspect shows what was read; python_run can read the file in another way");
+}
+
+/* Columns that people could not tell apart get their identifiers behind. */
+static void tell_apart(struct profiler *p)
+{
+    for (size_t i = 1; i < p->c->n; i++)
+        for (size_t k = 0; k < i; k++) {
+            struct al_dash_column *a = &p->c->columns[i];
+            if (!al_str_eq(a->display, p->c->columns[k].display))
+                continue;
+            char *text = al_arena_printf(p->arena, "%.*s (%.*s)", AL_FMT(al_utf8_head(a->display, 40)),
+                                         AL_FMT(al_utf8_head(a->name, 17)));
+            if (text)
+                a->display = al_str_of(text);
+            break;
+        }
+}
+
+static uint32_t source_classes(struct al_str source)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT((size_t)256 << 10);
+    struct al_words *w = al_arena_alloc(&a, sizeof *w);
+    uint32_t r = 0;
+    if (!w)
+        return 0;
+    al_words_of(&a, source, w);
+    for (size_t i = 0; i < w->n; i++)
+        r |= al_word_classes(w->list[i]);
+    return r;
+}
+
+int al_profile(struct al_catalog *c, struct al_arena *arena, struct al_profile *ret, struct al_err *err)
+{
+    struct profiler p = {.c = c, .arena = arena, .x = {.rows = c->rows}};
+    *ret = (struct al_profile){0};
+    if (c->rows == 0)
+        return no_rows(c, err);
+    p.traits = al_arena_alloc(arena, (c->n + 1) * sizeof *p.traits);
+    p.score = al_arena_alloc(arena, (c->n + 1) * sizeof *p.score);
+    if (!p.traits || !p.score)
+        return al_fail(err, AL_QUERY_LIMIT, "the dashboard needs more memory than it may have");
+    p.x.source = source_classes(c->source) | source_classes(c->n_sheets > 1 ? c->sheet : AL_STR(""));
+    for (size_t i = 0; i < c->n; i++) {
+        struct al_dash_column *col = &c->columns[i];
+        al_name_read(arena, col->name, col->label, &p.traits[i]);
+        col->display = al_display_name(arena, col->name, col->label);
+        profile_column(&p, &p.traits[i], col);
+    }
+    tell_apart(&p);
+    shortlist(&p, ret);
+    return ret->n_measures + ret->n_dimensions + ret->n_times ? 0 : nothing_usable(&p, err);
+}

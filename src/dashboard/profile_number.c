@@ -1,0 +1,259 @@
+/* What a column of numbers is for: a measure and how it adds up, a year, a code, a flag, a class. */
+#include "dashboard/profile_int.h"
+
+#include <math.h>
+
+#define FEW 12       /* values of a class */
+#define FEW_CODES 30 /* of something that is called a code or a group */
+#define YEAR_MIN 1500
+#define YEAR_MAX 2100
+
+uint64_t al_column_filled(const struct al_profile_context *x, const struct al_dash_column *c)
+{
+    uint64_t out = c->nulls + (c->parsed_as.n ? c->parsed_nulls : 0);
+    return out < x->rows ? x->rows - out : 0;
+}
+
+static void be_measure(struct al_dash_column *c, enum al_dash_adds adds)
+{
+    c->role = AL_ROLE_MEASURE;
+    c->adds = adds;
+}
+
+static void be_class(struct al_dash_column *c)
+{
+    c->role = AL_ROLE_DIMENSION;
+    c->natural = AL_NATURAL_NUMBER;
+}
+
+static bool within(const struct al_dash_column *c, double min, double max)
+{
+    return c->integers && c->min >= min && c->max <= max;
+}
+
+/* As many values as the range has, or nearly: numbers that count on. */
+static bool is_dense(const struct al_dash_column *c, double part)
+{
+    return c->integers && (double)c->distinct >= part * (c->max - c->min + 1);
+}
+
+static bool repeats(uint64_t filled, const struct al_dash_column *c, uint64_t times)
+{
+    return c->distinct > 0 && filled / c->distinct >= times;
+}
+
+/* --- years and parts of dates --- */
+
+static bool is_year(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
+{
+    const uint32_t measures = AL_CLASS(MONEY) | AL_CLASS(FLOW) | AL_CLASS(LEVEL) | AL_CLASS(RATE) |
+                              AL_CLASS(UNIT) | AL_CLASS(COUNT) | AL_CLASS(TOTAL);
+    if (!within(c, YEAR_MIN, YEAR_MAX))
+        return false;
+    if ((t->all & AL_CLASS(YEAR)) && !(t->head & (measures & ~AL_CLASS(TOTAL)) & ~AL_CLASS(YEAR)))
+        return true;
+    if (t->all & (measures | AL_CLASS(ID) | AL_CLASS(CODE) | AL_CLASS(RANK)) || c->min < 1700)
+        return (t->head & AL_CLASS(YEARLY)) && !(t->all & measures);
+    if (t->all & AL_CLASS(YEARLY))
+        return true;
+    return !t->counted && c->distinct >= 5 && is_dense(c, 0.9) && repeats(filled, c, 2);
+}
+
+/* Months, weekdays, hours and whatever else runs on: an axis, no amount. */
+static bool is_step(const struct al_name_traits *t, const struct al_dash_column *c)
+{
+    const uint32_t strong =
+        AL_CLASS(MONEY) | AL_CLASS(RATE) | AL_CLASS(COUNT) | AL_CLASS(TOTAL) | AL_CLASS(LEVEL);
+    if (!t->step || !c->integers || c->distinct > 200 || t->counts || (t->all & strong & ~AL_CLASS(RATE)))
+        return false;
+    return c->min >= -1 && c->max <= 10000 && is_dense(c, 0.3);
+}
+
+/* --- numbers that name --- */
+
+static bool is_place(const struct al_name_traits *t, const struct al_dash_column *c)
+{
+    bool degrees = c->min >= -180 && c->max <= 180 && !c->integers;
+    if (t->all & AL_CLASS(PLACE))
+        return degrees || !(t->all & AL_CLASS(UNIT));
+    return degrees && t->n == 1 && (al_str_is(t->head_word, "long") || al_str_is(t->head_word, "longitud"));
+}
+
+static bool is_code(const struct al_name_traits *t, const struct al_dash_column *c)
+{
+    const uint32_t amounts =
+        AL_CLASS(MONEY) | AL_CLASS(FLOW) | AL_CLASS(RATE) | AL_CLASS(UNIT) | AL_CLASS(LEVEL);
+    if ((t->all & (AL_CLASS(CODE) | AL_CLASS(RANK) | AL_CLASS(LINK))) && !(t->head & amounts) && !t->counts)
+        return true;
+    if (t->id_last && !t->strict)
+        return true;
+    /* Milliseconds since 1970, and telephone numbers. */
+    return c->integers && c->min > 1e11 && c->max < 1e13 && !(t->all & amounts);
+}
+
+/* Codes with few values that repeat group rows; others are only counted. */
+static void be_code(uint64_t filled, const struct al_name_traits *t, struct al_dash_column *c)
+{
+    bool id = t->head & AL_CLASS(ID);
+    c->role = AL_ROLE_IDENTIFIER;
+    if (c->integers && c->distinct >= 2 && c->distinct <= (id ? FEW : FEW_CODES) &&
+        repeats(filled, c, id ? 8 : 3))
+        be_class(c);
+}
+
+/* 1, 2, 3 … of the rows. */
+static bool is_row_number(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
+{
+    const uint32_t amounts = AL_CLASS(MONEY) | AL_CLASS(FLOW) | AL_CLASS(RATE) | AL_CLASS(UNIT) |
+                             AL_CLASS(LEVEL) | AL_CLASS(COUNT) | AL_CLASS(TOTAL);
+    bool unique = filled >= 5 && (double)c->distinct >= 0.98 * (double)filled;
+    bool index = t->n == 0 || al_str_is(t->head_word, "index") || al_str_is(t->head_word, "column");
+    return unique && is_dense(c, index ? 0.5 : 0.9) && c->min <= 1e6 && (index || !(t->all & amounts)) &&
+           !t->counted;
+}
+
+/* --- classes --- */
+
+static bool multiples_of_5(const struct al_dash_column *c)
+{
+    if (fmod(c->min, 5) != 0 || fmod(c->max, 5) != 0 || c->n_top < 3)
+        return false;
+    for (size_t i = 0; i < c->n_top; i++) {
+        struct al_str s = c->top[i];
+        if (!s.n || (s.p[s.n - 1] != '0' && s.p[s.n - 1] != '5'))
+            return false;
+    }
+    return true;
+}
+
+static bool is_class(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
+{
+    const uint32_t amounts = AL_CLASS(MONEY) | AL_CLASS(FLOW) | AL_CLASS(RATE) | AL_CLASS(LEVEL) |
+                             AL_CLASS(COUNT) | AL_CLASS(TOTAL) | AL_CLASS(LEVEL_RATE);
+    if (!c->integers || c->distinct < 2 || !repeats(filled, c, 3))
+        return false;
+    if ((t->head & AL_CLASS(DIMENSION)) && !(t->all & amounts))
+        return c->distinct <= FEW_CODES;
+    if (t->all & amounts || t->counts)
+        return false;
+    if (c->distinct <= FEW && c->max - c->min <= 100)
+        return true;
+    /* Classes of 5 or 10 years, kilos, points. */
+    return c->distinct <= FEW_CODES && multiples_of_5(c) && repeats(filled, c, 10);
+}
+
+/* --- measures --- */
+
+static enum al_dash_adds generic_adds(const struct al_profile_context *x, const struct al_name_traits *t)
+{
+    if (x->source & (AL_CLASS(LEVEL) | AL_CLASS(LEVEL_RATE)))
+        return x->source & AL_CLASS(RATE) ? AL_ADDS_NEVER : AL_ADDS_ACROSS;
+    if (t->counts || t->all & AL_CLASS(TOTAL))
+        return AL_ADDS_ALWAYS;
+    if (x->source & (AL_CLASS(RATE) | AL_CLASS(UNIT)))
+        return AL_ADDS_NEVER;
+    return x->source & (AL_CLASS(MONEY) | AL_CLASS(FLOW)) ? AL_ADDS_ALWAYS : AL_ADDS_NEVER;
+}
+
+static enum al_dash_adds level_adds(const struct al_name_traits *t, const struct al_dash_column *c)
+{
+    if (t->head & AL_CLASS(UNIT))
+        return AL_ADDS_NEVER;
+    if (!(t->all & AL_CLASS(LEVEL)) && !c->integers && c->max <= 100)
+        return AL_ADDS_NEVER; /* unemployment as a percentage */
+    if (t->delta || (t->flow && !(t->head & AL_CLASS(LEVEL))))
+        return AL_ADDS_ALWAYS;
+    return AL_ADDS_ACROSS;
+}
+
+static enum al_dash_adds size_adds(const struct al_name_traits *t, const struct al_dash_column *c)
+{
+    bool margin = al_str_starts(t->head_word, "marg");
+    double large = fmax(fabs(c->min), fabs(c->max));
+    return large <= (margin ? 100 : 1) ? AL_ADDS_NEVER : AL_ADDS_ALWAYS;
+}
+
+static enum al_dash_adds adds_of(const struct al_profile_context *x, const struct al_name_traits *t,
+                                 const struct al_dash_column *c)
+{
+    const uint32_t property = AL_CLASS(UNIT) | AL_CLASS(MEASURED);
+    if (t->strict)
+        return AL_ADDS_NEVER;
+    if (t->n == 1 && t->all & AL_CLASS(GENERIC))
+        return generic_adds(x, t);
+    if (t->all & AL_CLASS(CUMULATIVE))
+        return AL_ADDS_ACROSS;
+    if (t->counts && !(t->all & AL_CLASS(LEVEL)))
+        return AL_ADDS_ALWAYS;
+    if (t->all & AL_CLASS(RATE) && !(t->flow && t->counted))
+        return AL_ADDS_NEVER;
+    if (t->head & AL_CLASS(SIZE))
+        return size_adds(t, c);
+    if (t->all & (AL_CLASS(LEVEL) | AL_CLASS(LEVEL_RATE)))
+        return level_adds(t, c);
+    if (t->all & AL_CLASS(STATISTIC) && !t->flow)
+        return AL_ADDS_NEVER;
+    if (t->flow)
+        return !(t->all & AL_CLASS(UNIT)) || t->flow_last || t->all & AL_CLASS(TOTAL) ? AL_ADDS_ALWAYS
+                                                                                      : AL_ADDS_NEVER;
+    if (t->all & AL_CLASS(TOTAL))
+        return !(t->all & property) || t->money_unit || c->integers ? AL_ADDS_ALWAYS : AL_ADDS_NEVER;
+    if (t->all & property)
+        return AL_ADDS_NEVER;
+    return t->counted && c->integers && c->min >= 0 ? AL_ADDS_ALWAYS : AL_ADDS_NEVER;
+}
+
+static void set_percent(const struct al_name_traits *t, struct al_dash_column *c)
+{
+    bool fractions = c->min >= -1 && c->max <= 1 && !(c->integers && c->max - c->min > 1);
+    bool says = t->percent_sign || (t->all & AL_CLASS(PERCENT));
+    static const char *const words[] = {"pct", "percent", "percentage", "perc", "porcentaje", "porciento"};
+    if (c->adds != AL_ADDS_NEVER)
+        return;
+    if (says && fractions) {
+        c->percent = true;
+        return;
+    }
+    bool called = t->percent_sign;
+    for (size_t i = 0; i < sizeof words / sizeof *words && !called; i++)
+        called = al_str_ends(t->head_word, words[i]);
+    c->unit_percent = called && fabs(c->max) <= 10000;
+}
+
+void al_profile_number(const struct al_profile_context *x, const struct al_name_traits *t,
+                       struct al_dash_column *c)
+{
+    uint64_t filled = al_column_filled(x, c);
+    const uint32_t flows = AL_CLASS(MONEY) | AL_CLASS(FLOW) | AL_CLASS(COUNT) | AL_CLASS(TOTAL);
+    if (al_str_is(c->parsed_as, "12 %")) {
+        be_measure(c, AL_ADDS_NEVER);
+        c->unit_percent = true;
+    } else if (c->min == c->max && filled > 2 && !(t->all & flows)) {
+        c->role = AL_ROLE_NONE; /* one value in all rows */
+    } else if (is_year(t, filled, c)) {
+        c->role = AL_ROLE_TIME;
+        c->time = AL_TIME_YEAR;
+    } else if (is_place(t, c)) {
+        c->role = AL_ROLE_PLACE;
+    } else if (is_code(t, c)) {
+        be_code(filled, t, c);
+    } else if (within(c, 0, 1) && c->distinct <= 2) {
+        if (t->all & AL_CLASS(OUTCOME)) {
+            be_measure(c, AL_ADDS_NEVER);
+            c->percent = true;
+        } else if (t->all & flows && !(t->all & AL_CLASS(DIMENSION))) {
+            be_measure(c, adds_of(x, t, c));
+        } else {
+            c->role = AL_ROLE_BOOLEAN;
+        }
+    } else if (is_row_number(t, filled, c)) {
+        c->role = AL_ROLE_IDENTIFIER;
+    } else if (is_step(t, c) || is_class(t, filled, c) ||
+               ((t->head & AL_CLASS(YEAR)) && c->integers && c->max < 1000 && c->distinct <= 120 &&
+                !t->counted)) {
+        be_class(c);
+    } else {
+        be_measure(c, adds_of(x, t, c));
+        set_percent(t, c);
+    }
+}

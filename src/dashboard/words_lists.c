@@ -1,0 +1,194 @@
+/* Words and what they say of a column, English and Spanish, without accents: a list for each class, in byte
+ * order, one space between (al_word_classes looks them up by halving). Singulars; plurals only where they
+ * differ or mean more. */
+#include "dashboard/profile_int.h"
+
+static const char *const lists[] = {
+    [AL_CLASS_MONEY] =
+        "abono amount amt aportacion aporte arancel beneficio bill billed billing bonus boxoffice bruto "
+        "budget capex cargo cashflow charge claim cobrado cobro cogs comision commission compensation "
+        "compra contribution cost coste costo credit cuantia damage debit deposit desembolso disbursement "
+        "donacion donation earning ebit ebitda egreso expenditure expense facturacion facturado facturas "
+        "fee fine flete freight funding gain ganancia gasto gmv grant gross importe impuesto indemnizacion "
+        "ingreso inversion investment invoiced iva loss monto multa net neto nomina opex outlay overhead "
+        "pagado pago paid payment payout payroll peaje penalty pension perdida premium presupuesto prima "
+        "proceeds profit propina purchase recargo recaudacion recaudo receipt reembolso refund "
+        "reimbursement retiro revenue revenues royalty sale shipping spend spending spent sponsorship "
+        "subsidio subsidy subtotal surcharge takings taquilla tax tip toll transferencia turnover utilidad "
+        "vat venta withdrawal",
+    [AL_CLASS_FLOW] =
+        "accident accidente acre admission alerts altas aparicion appearance appointment arrest arrival "
+        "asistente assault assists asylum attacks attempts attendance attendee award bags bajas ballot "
+        "barrel birth boarding boleto booking bugs burglary burned burnt calls cantidad captura cards cases "
+        "caso casualty citation clic click comentario comments compartido complaint confirmado confirmed "
+        "consumed consumo consumption contagiado contagio contratacion conversions copies correo cosecha "
+        "crash crime dead deals death defect defuncion delito delivery demand denuncia departure departures "
+        "deportation desastre descarga despido detencion died disaster discharge disease divorce divorcio "
+        "donor doses dosis download earthquake emails emigrant emision emission entrada entrega envio "
+        "errors events export exportacion failures fallecido fallecimiento fatality flights fouls "
+        "generacion generated generation goals gol grants gwh harvest herido hire hires hits homicide "
+        "homicidio hospitalizacion hospitalization hurricane hurto immigrant import importacion impresiones "
+        "impression incendio incident incidente infected infection injured injury inscripcion install items "
+        "killed kwh landing landings layoff leads likes llamada llegada lluvia losses mails marriage "
+        "matrimonio meal medals mensaje messages migrant migration missed muerte murder mwh nacido "
+        "nacimiento nevada nomination nominations offence offense orders outage output overdose package "
+        "pageview parcel pasajero passenger passes patent pedido pernoctacion pieces played plays points "
+        "posts prcp precip precipitacion precipitation printed produccion produced producido production "
+        "projects pruebas publication qty quake quantity queja rain rainfall rebounds reclamo recovered "
+        "recoveries recuperado refugee registration registro replies requests resena residuo resignation "
+        "retweet review rides robbery robo runs sacrificado salida scored sesion session shares shipment "
+        "shooting signup signups siniestro sismo snow snowfall sold steals storm storms streams strikes "
+        "suicide suicidio supply tackles termination tested tests theft ticket tonnage tonne tons tornado "
+        "trades transaccion transaction trips turista twh unidades units upload usage vaccination vacuna "
+        "vacunacion vendido venta viaje victim victima views violation visit visita visitante visitor vol "
+        "volume volumen vote voto vuelo waste wedding wildfire wins wound wounded yielded",
+    [AL_CLASS_COUNT] = "cantidad cnt conteo count ct n nbr num qty quantity recuento tally",
+    [AL_CLASS_TOTAL] = "aggregate combined sum suma tot total totales ttl",
+    [AL_CLASS_CUMULATIVE] =
+        "accumulated acumulada acumulado cum cumul cumulated cumulative cumulativo mtd qtd running todate "
+        "ytd",
+    [AL_CLASS_LEVEL] =
+        "accounts adult afiliado aforo ahorro alumno army asset aum backlog backlogs balance bed boy cama "
+        "capacity cartera cattle censo children citizen clientes clients cuentas customers debt desempleado "
+        "deuda dwelling elector empleado employed employee enrolled enrollment enrolment equity estudiante "
+        "existencia familias families fan females fleet follower gente girl habitante headcount headcounts "
+        "hogar holdings hombre homes household houses inhabitant inmate inventario inventory job jobs "
+        "jubilado kids liability livestock males matriculado member membership men miembro mujer nina nino "
+        "noncitizen occupied ocupado onhand outstanding parado pasivo patrimonio payable pending pensionado "
+        "pensionista people person persona plantilla poblacion pop population populations preso prisoner "
+        "pupil receivable recluso reservas reserves reservoir resident residente saldo saving seguidor "
+        "socio soldier staff stock storage student subscriber suscriptor taxpayer trabajador troop troops "
+        "unemployed user usuario varon vehicle veteran vivienda voter wip women worker workers workforce",
+    [AL_CLASS_LEVEL_RATE] =
+        "alfabetizacion desempleo empleo employment literacy paro participation pobreza poverty "
+        "unemployment vacancy",
+    [AL_CLASS_RATE] =
+        "accuracy acousticness alfabetizacion alpha apr apy aqi arppu arpu attrition auc availability "
+        "average avg beta bleu bounce calidad calificacion capita ces chance churn co2 cobertura cociente "
+        "coef coefficient compliance concentracion concentration confianza confidence conversion corr "
+        "correlation corruption coverage cpa cpc cpm crecimiento csat ctr cuartil cumplimiento cuota "
+        "danceability delta densidad density desviacion deviation diferencia diff difference disponibilidad "
+        "efficiency eficiencia elasticity entropy esperanza estrella estrellas expect expectancy "
+        "expectation f1 factor fecundidad felicidad fertility fraction frecuencia freedom freq frequency "
+        "generosity gini gpa grade growth happiness humedad humidity importance incidence incidencia index "
+        "indicador indice inflacion inflation intensidad intensity kurtosis likelihood literacy ln log "
+        "loudness mae mean med media median mediana mid mom mortalidad mortality mse multiple multiplier "
+        "natalidad natality nom norm normalised normalized nota nps occupancy odds participacion "
+        "participation payback pct pctl perc percapita percent percentage percentil percentile perplexity "
+        "ph polarity popularidad popularity porcentaje porciento ppb ppm prcnt precision prevalence "
+        "prevalencia prob probabilidad probability productividad productivity prom promedio proporcion "
+        "proportion puntaje puntuacion qoq quality quantile quartile rate rating ratings ratio razon recall "
+        "relacion relative rendimiento ret retencion retention return rmse roa roas roe roi satisfaccion "
+        "satisfaction score sd sem sentiment share sharpe sigma similarity skew spread star stars std "
+        "stddev stderr stdev subjectivity tasa tir trust turnout typical uptime utilisation utilization uv "
+        "valence valoracion var variacion variance varianza variation velocity volatilidad volatility "
+        "weightage weighting yield yoy zscore",
+    [AL_CLASS_UNIT] =
+        "acceleration aceleracion acidity age airbag alcohol alquiler altitud altitude altura ancho anchura "
+        "annualized antiguedad appraisal area ask assessed avaluo bathroom bedroom bid bmi bp bpm "
+        "brightness caffeine calorie calories cambio carbohydrate carbs chlorides chol cholesterol close "
+        "conductivity costperunit cotizacion cylinder delay demora depth dewpoint diameter diametro "
+        "diastolic displacement distance distancia door duracion duration edad elevacion elevation espera "
+        "espesor exchange experience experiencia fare fat fiber fibre floor gap garage gdp gear glucose "
+        "gust hba1c height high horsepower hourly hp imc income interval jornal lag largo latencia latency "
+        "length lifespan listprice longitud low luminosity mag magnitud magnitude masa mass milage mileage "
+        "mpg msrp mv nitrogen odometer oxygen pace perimeter peso phosphorus pib porcion potencia power "
+        "precio presion pressure price profundidad protein pulse pulso quote radiation radio radius rent "
+        "renta rental retraso room runtime salario salary saleprice salinity seat seniority serving signal "
+        "size sodium speed storey sueldo sugar sulphates superficie surface systolic tamano tarifa tasacion "
+        "tavg temp temperatura temperature tenure thalach thickness tiempo time tmax tmean tmin torque "
+        "trestbps turbidity unitcost unitprice valuation velocidad viento visibility vitamin voltage "
+        "voltaje vwap wage wait waiting weight width wind",
+    [AL_CLASS_MEASURED] =
+        "amp anio ano bar billion bps byte c cal cc celsius cm day days db deg degree dia dias dpi f "
+        "fahrenheit feet foot ft g gal gallon galon gb ghz gr grado gram gramo ha hectare hectarea hora "
+        "hour hpa hr hrs hz in inch inches joule k kb kbps kcal kelvin kg khz kilo kilogram kilogramo "
+        "kilometer kilometre kilometro kj km km2 kmh knot kpa kph kw l lb lbs libra liter litre litro m m2 "
+        "m3 mb mbar mbps mes meter metre metro mg mhz mi mil mile miles milimetro milla million millon min "
+        "minute minuto ml mm month mph ms mw onza ounce oz pa pixel pound ppm psi px rpm s sec second "
+        "segundo semana sqft sqm tb thousand volt watt week yard yd year yr",
+    [AL_CLASS_SIZE] = "descuento discount margen margin markup rebate",
+    [AL_CLASS_PERCENT] =
+        "attrition bounce churn cobertura conversion coverage ctr cuota descuento discount fraction margen "
+        "margin occupancy participacion pct perc percent percentage porcentaje porciento prcnt prob "
+        "probabilidad probability proporcion proportion rate retention share tasa turnout utilisation "
+        "utilization",
+    [AL_CLASS_STATISTIC] =
+        "ci ci95 hi iqr lci lo lower max maxima maximo maximum min minima minimo minimum moe p25 p75 p90 "
+        "p95 p99 q1 q3 quantile sd se sem std stddev stderr stdev uci uncertainty upper variance",
+    [AL_CLASS_ID] =
+        "asin cedula cif cuil cuit curp customerid dni doi ean expediente folio guid hash iban id "
+        "identificador identifier ids imdbid imei isbn issn key nconst nie nif nit objectid oid orderid "
+        "pasaporte passport pk placa recordid ref reference referencia respondentid rfc rowid rownum "
+        "rownumber rut serial sku ssn swift tconst uid upc userid uuid vin",
+    [AL_CLASS_NUMBER] = "nbr no nr nro num number numero",
+    [AL_CLASS_CODE] =
+        "batch cas celular clave cod code codigo cp cusip cve dane ext extension fax fips geoid hs hscode "
+        "iata icao ine ip isin lote mobile movil naics npi phone plu port postal postalcode postcode "
+        "postcodes sic tel telefono telephone ubigeo version zip zipcode",
+    [AL_CLASS_RANK] = "placing posicion position puesto rank ranking rk standing",
+    [AL_CLASS_PLACE] =
+        "coord coordenada coordinate easting lat latitud latitude lng lon longitud longitude northing",
+    [AL_CLASS_DIMENSION] =
+        "aerolinea aeropuerto agent agente airline airport answer band barrio body bracket branch brand "
+        "browser campaign campana canal cargo carrier categoria category channel city ciudad clarity clase "
+        "class client cliente clima cluster color colour company comuna condado condition continent "
+        "continente country county currency customer cut day departamento department dept device diet "
+        "distributor district distrito division drive educacion education employer empresa equipo escuela "
+        "especie estacion estado etapa ethnicity etnia event fabricante fase fuel fuente gender genero "
+        "genre gerente grade group grupo hospital idioma industria industry isla island job kind label "
+        "language league level liga line linea location make manager manufacturer marca market material "
+        "medium mercado method metodo mode model modelo moneda motivo mpaa municipality municipio "
+        "neighborhood neighbourhood network nivel occupation ocupacion office oficina origen origin outcome "
+        "pais partido party payment phase plan plataforma platform prioridad priority product producto "
+        "proveedor province provincia quarter question race raza reason region rep result resultado rol "
+        "role salesperson school season sector sede segment segmento seller series severity sex sexo shape "
+        "shift site sitio source species stage state station status store studio subscription sucursal "
+        "supplier symbol tag team tema temporada term theme ticker tienda tier tipo topic transmission "
+        "treatment trimestre turno type ubicacion universidad university variedad variety vendedor vendor "
+        "ward weather weekday zona zone",
+    [AL_CLASS_OUTCOME] =
+        "abandono accepted admitted approved aprobado attrition cancelado canceled cancelled churn churned "
+        "clicked complaint conversion converted dead death deceased default defaulted delayed devuelto "
+        "diabetes died disease exited exito fallecio fraud fraude fraudulent ganado hired late mora moroso "
+        "ontime outcome passed promoted purchased readmitted recovered reincidencia resolved responded "
+        "response returned sobrevivio stroke subscribed success successful survival survived target win "
+        "winner won",
+    [AL_CLASS_TIME] =
+        "begin booking created cuando date datetime day dia dt event fecha fechahora hora inicio invoice "
+        "invoiced measured mes month observed occurred order pedido period periodo posted published "
+        "purchased quarter recorded release released sale semana sold start time timestamp transaction ts "
+        "visit week when",
+    [AL_CLASS_LATER] =
+        "accessed actualizado birth born changed cierre closed closing completed deleted delivered delivery "
+        "dob due edited end entrega envio expiration expires expiry extracted fin finish finished forecast "
+        "ingested last loaded modificado modified nacimiento processed resolved retrieved ship shipped "
+        "ultima ultimo updated vencimiento",
+    [AL_CLASS_YEAR] = "anio annee anno ano ejercicio fy jahr modelyear year yr yyyy",
+    [AL_CLASS_YEARLY] =
+        "begin birth born built closed cohort constructed construction construido decada decade desde died "
+        "discovered discovery edicion edition end established fin first founded from fundacion fundado "
+        "graduacion graduation hasta inicio joined lanzamiento last launch launched made nacimiento opened "
+        "period periodo publicado publication published reign release released season since start temporada "
+        "term to vintage",
+    [AL_CLASS_STEP] =
+        "bimestre capitulo chapter day dia dow doy episode episodio epoch fila fortnight frame hora hour "
+        "idx index indice iter iteration jornada lap line mes minute minuto month moy obs observation ola "
+        "orden paso position quarter quincena ronda round row second secuencia segundo semana semester "
+        "semestre seq sequence step tick timepoint trial trimestre vuelta wave week weekday",
+    [AL_CLASS_GENERIC] =
+        "amount cantidad count data dato figure measure measurement medicion medida metric n num number "
+        "numero obs observacion observation quantity total val valor value",
+    [AL_CLASS_LINK] =
+        "avatar enlace foto href image imagen img link logo permalink photo picture poster thumbnail uri "
+        "url web webpage website wikipedia",
+    [AL_CLASS_MINOR] =
+        "adj adjusted anterior baseline descuento discount estimate estimated expected fee forecast freight "
+        "iva lag meta muestra objetivo prev previous prior sample shipping target tax vat",
+    [AL_CLASS_BETTER] = "all global grand overall total worldwide",
+};
+
+const char *al_word_list(enum al_word_class c)
+{
+    return (size_t)c < sizeof lists / sizeof *lists && lists[c] ? lists[c] : "";
+}
