@@ -268,7 +268,7 @@
         maxRotation: bars && longest > 5 ? 40 : 0,
         callback: function (v) {
           var name = this.getLabelForValue(v);
-          return isolate(flat ? fit(name, state.figure.clientWidth * 0.32, "12px " + t.font) : cut(name, narrow ? 12 : 22));
+          return isolate(flat ? fit(name, roomBeside(state), "12px " + t.font) : cut(name, narrow ? 12 : 22));
         }
       },
       title: axisTitle(flat ? spec.yTitle : spec.xTitle, t, flat ? down : across)
@@ -345,6 +345,11 @@
     var widest = Math.max.apply(null, values(spec).map(function (v) { return ruler.measureText(state.text(v)).width; }));
     return Math.min(widest + 10, state.figure.clientWidth * 0.4);
   }
+  // For the names of bars that lie. Chart.js gives an axis half of what is left at most, and cuts what is longer.
+  function roomBeside(state) {
+    var wide = state.figure.clientWidth;
+    return Math.min(wide * 0.32, (wide - beyond(state)) / 2 - 14);
+  }
   function config(state) {
     var spec = state.spec, t = state.theme, round = spec.kind === "pie" || spec.kind === "donut";
     var airy = { // some air between the legend and what is below it
@@ -380,8 +385,8 @@
     if (state.empty) return;
     Chart.defaults.font.family = state.theme.font;
     state.canvas.removeAttribute("style");
-    // Three rows of cards on a sheet of paper.
-    var high = printing && state.spec.kind !== "hbar" ? Math.min(state.spec.height, 250) : state.spec.height;
+    // Three rows of cards on a sheet of paper; names of bars and slices need their room.
+    var high = printing && !/^(hbar|pie|donut)$/.test(state.spec.kind) ? Math.min(state.spec.height, 250) : state.spec.height;
     state.canvas.parentNode.style.height = high + "px";
     var wanted = config(state);
     wanted.data.datasets.forEach(function (set, i) { if (off[i]) set.hidden = true; });

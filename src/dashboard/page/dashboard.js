@@ -211,9 +211,10 @@
       nodes.forEach(function (node) { element.appendChild(node); });
     };
   }
+  function compact(w) { return formatter({ notation: "compact", maximumFractionDigits: 1 }, w.unit); }
   function kpi(w, box) {
-    var value = box.querySelector(".ac-value"), back = keep(value), text = formatter(w.fmt, w.unit), agg = w.agg === "count" ? "count0" : w.agg;
-    var brief = formatter(Object.assign({}, w.fmt, { notation: "compact", minimumFractionDigits: 0, maximumFractionDigits: 1 }), w.unit);
+    var value = box.querySelector(".ac-value"), back = keep(value), text = formatter(w.fmt, w.unit), brief = compact(w);
+    var agg = w.agg === "count" ? "count0" : w.agg;
     return function (on) {
       if (!on) return back();
       var v = gather(w, on).all.value(agg), span = make("span", "", text(v));
@@ -242,7 +243,12 @@
   function chart(w, state) {
     var base = state.spec, round = base.kind === "pie" || base.kind === "donut", colours = round ? hues(w) : null;
     var body = state.figure.querySelector("details tbody"), back = body && keep(body), said = state.canvas.getAttribute("aria-label");
-    var text = formatter(w.fmt, w.unit);
+    var text = formatter(w.fmt, w.unit), brief = compact(w);
+    // In the middle of a donut: the whole, and what else stands there.
+    function center(values) {
+      var sum = values.reduce(function (a, v) { return a + v; }, 0), rest = base.center.indexOf("\n");
+      return (sum >= 1e6 ? brief : text)(sum) + (rest < 0 ? "" : base.center.slice(rest));
+    }
     return function (on) {
       if (!on) {
         charts.update(state.figure, base, WORDS);
@@ -253,7 +259,7 @@
       var t = count(w, on, round), spec = Object.assign({}, base, { labels: t.labels, keys: t.keys, other: t.other });
       spec.series = t.values.map(function (values, s) { return Object.assign({}, base.series[s], { name: base.series[s] ? base.series[s].name : w.series[s] || "", values: values }); });
       if (round) spec.hues = colours(t.from).concat(0);
-      if (round && base.center) spec.center = text(t.values[0].reduce(function (a, v) { return a + v; }, 0)) + base.center.slice(base.center.indexOf("\n") < 0 ? base.center.length : base.center.indexOf("\n"));
+      if (round && base.center) spec.center = center(t.values[0]);
       charts.update(state.figure, spec, WORDS);
       return t;
     };
@@ -393,10 +399,10 @@
   }
 
   // --- files ---
-  // A text that a spreadsheet would run gets an apostrophe; a number never.
+  // A text that a spreadsheet would run gets an apostrophe; a number never, though it may be text here (a longitude).
   function csvText(text) {
     text = String(text);
-    if (/^[\t\r]|^[\s\u0000-\u001f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text)) text = "'" + text;
+    if (!/^-\d+(\.\d+)?$/.test(text) && /^[\t\r]|^[\s\u0000-\u001f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text)) text = "'" + text;
     return /[",\r\n\t]|^\s|\s$/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
   }
   function csvCell(cell) {
