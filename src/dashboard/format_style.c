@@ -17,22 +17,19 @@ static bool is_mean(enum al_agg a)
     return a == AL_AGG_AVG || a == AL_AGG_RATIO;
 }
 
-/* A quotient of two measures is a share when it can be none but one: it never passes 1, or the goal asked for
- * it. */
-static bool is_share(const struct al_dash *d, const struct al_widget *w, double largest)
+/* A mean of 0 and 1 is a share. */
+static bool is_flag(const struct al_dash_column *c)
 {
-    const struct al_goal *g = &d->goal;
-    if (g->ratio && g->ratio_of == w->metric && g->ratio_over == w->over)
-        return g->ratio_percent;
-    return largest <= 1;
+    return c->integers && c->has_range && c->min >= 0 && c->max <= 1;
 }
 
-static bool is_percent(const struct al_dash *d, const struct al_widget *w, double largest)
+static bool is_percent(const struct al_widget *w, const struct al_dash_column *c, double largest)
 {
-    const struct al_dash_column *c = column(d, w->metric);
     if (w->agg == AL_AGG_RATIO)
-        return is_share(d, w, largest);
-    return c && c->percent && largest <= 1 &&
+        return w->percent;
+    if (w->agg == AL_AGG_AVG && is_flag(c))
+        return true;
+    return c->percent && largest <= 1 &&
            (w->agg == AL_AGG_AVG || w->agg == AL_AGG_MIN || w->agg == AL_AGG_MAX);
 }
 
@@ -42,7 +39,7 @@ struct al_number_style al_number_style_of(const struct al_dash *d, const struct 
     const struct al_dash_column *c = column(d, w->metric);
     if (w->agg == AL_AGG_COUNT || w->agg == AL_AGG_DISTINCT || !c)
         return s;
-    if (is_percent(d, w, largest)) {
+    if (is_percent(w, c, largest)) {
         s.percent = true;
         s.max_digits = 1;
         return s;

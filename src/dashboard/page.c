@@ -54,10 +54,10 @@ static void put_filter_words(struct al_page *p)
 static void put_title(struct al_page *p)
 {
     const struct al_dash *d = p->d;
-    struct al_str source = al_json_get_text(d->request, "source"), time = period(p);
+    struct al_str source = al_page_source(p), time = period(p);
     put_line(p, "<header><h1 dir=\"auto\">", d->plan.title, "</h1>\n<p class=\"ac-sub\">");
     if (source.n)
-        put_line(p, "<bdi>", al_page_cut(p, source, AL_PAGE_TEXT), "</bdi> · ");
+        put_line(p, "<bdi>", source, "</bdi> · ");
     al_page_text(p, AL_PAGE_FILL(p, d->catalog.rows == 1 ? AL_TEXT_PAGE_ROW : AL_TEXT_PAGE_ROWS,
                                  al_page_count(p, d->catalog.rows)));
     if (time.n)

@@ -46,6 +46,7 @@ void al_page_number_cell(struct al_page *p, const struct al_number_style *s, dou
 /* <th scope="row" …> with its key, where the text is another. */
 void al_page_row_head(struct al_page *p, struct al_str text, struct al_str key);
 struct al_str al_page_name(struct al_page *p, int c); /* of a column; of -1 "Rows" */
+struct al_str al_page_source(struct al_page *p); /* the file's name; "" unknown */
 double al_page_largest(const struct al_result *r);
 
 /* --- the parts --- */

@@ -29,13 +29,13 @@ static void put_sql(struct al_page *p, const struct al_widget *w)
 static void put_foot(struct al_page *p)
 {
     const struct al_dash *d = p->d;
-    struct al_str source = al_json_get_text(d->request, "source");
+    struct al_str source = al_page_source(p);
     uint64_t raw = 0;
     for (size_t i = 0; i < d->plan.n_widgets; i++)
         raw += d->results[i].n_rows + d->results[i].n_points;
     al_page_add(p, "<footer><p dir=\"auto\">");
     if (source.n)
-        put_line(p, "", AL_PAGE_FILL(p, AL_TEXT_PAGE_SOURCE, al_page_cut(p, source, AL_PAGE_TEXT)), " · ");
+        put_line(p, "", AL_PAGE_FILL(p, AL_TEXT_PAGE_SOURCE, source), " · ");
     if (d->catalog.n_sheets > 1)
         put_line(p, "", AL_PAGE_FILL(p, AL_TEXT_PAGE_SHEET, al_page_cut(p, d->catalog.sheet, AL_PAGE_TEXT)),
                  " · ");

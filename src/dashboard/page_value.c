@@ -39,6 +39,12 @@ struct al_str al_page_name(struct al_page *p, int c)
     return x ? x->display : al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_ROWS_NAME));
 }
 
+struct al_str al_page_source(struct al_page *p)
+{
+    struct al_str given = al_json_get_text(p->d->request, "source");
+    return al_page_cut(p, given.n ? given : p->d->catalog.source, AL_PAGE_TEXT);
+}
+
 struct al_str al_page_label(struct al_page *p, int c, enum al_bucket b, struct al_str key)
 {
     const struct al_dash_column *x = column(p, c);
