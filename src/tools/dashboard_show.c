@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #define NAME_CHARS 100
+#define WIDGETS_SHOWN 20u
 #define NOTE_CHARS 400
 #define NAMES_SHOWN 40u
 #define NOTES_SHOWN 20u
@@ -59,8 +60,11 @@ static void put_notes(const struct al_json *list, struct al_buf *out)
 
 static void put_widgets(const struct al_json *list, struct al_buf *out)
 {
+    unsigned n = 0;
     al_json_each(widget, list)
     {
+        if (n++ == WIDGETS_SHOWN)
+            return;
         al_buf_adds(out, "- ");
         put_head(out, al_json_get_text(widget, "type"), 20);
         al_buf_adds(out, ": ");
@@ -96,48 +100,63 @@ static void put_counts(const struct al_json *made, struct al_buf *out)
     al_data_count(out, count_of(made, "rows"), "row", "rows");
 }
 
+/* What is said last is said whatever came before it. */
+static void put_body(const struct al_buf *body, const char *last, struct al_buf *out)
+{
+    struct al_str all = al_buf_str(body);
+    struct al_str head = al_utf8_head(all, AL_DASHBOARD_TEXT_CHARS - strlen(last) - 2);
+    al_buf_add_str(out, head);
+    if (head.n < all.n)
+        al_buf_adds(out, "…\n");
+    al_buf_adds(out, last);
+}
+
 static void show_made(const struct al_dashboard_shown *s, struct al_buf *out)
 {
-    al_buf_adds(out, "a dashboard: ");
-    put_counts(s->made, out);
-    al_buf_adds(out, "; ");
-    al_data_count(out, count_of(s->made, "rawRows"), "raw row", "raw rows");
-    al_buf_adds(out, " in the page\npublished ");
-    al_tool_artifact_words(out, s->a);
-    al_buf_addc(out, '\n');
-    put_widgets(al_json_get(s->made, "widgets"), out);
-    put_names(al_json_get(s->made, "measures"), "measures:", out);
-    put_names(al_json_get(s->made, "dimensions"), "dimensions:", out);
-    put_names(al_json_get(s->made, "notShown"), "not shown:", out);
-    put_names(al_json_get(s->made, "missing"), "missing in this dataset:", out);
-    put_notes(al_json_get(s->made, "notes"), out);
-    al_buf_add_str(out, al_utf8_head(s->warnings, 1000));
-    al_buf_adds(out,
-                s->has_python
-                    ? "The page is complete: it need not be made again in Python. To change it, edit the "
-                      "plan of the structured value and give it as spec.\n"
-                    : "The page is complete. To change it, edit the plan of the structured value and "
-                      "give it as spec.\n");
+    autobuf struct al_buf body = AL_BUF_INIT((size_t)1 << 20);
+    al_buf_adds(&body, "a dashboard: ");
+    put_counts(s->made, &body);
+    al_buf_adds(&body, "; ");
+    al_data_count(&body, count_of(s->made, "rawRows"), "raw row", "raw rows");
+    al_buf_adds(&body, " in the page\npublished ");
+    al_tool_artifact_words(&body, s->a);
+    al_buf_addc(&body, '\n');
+    put_widgets(al_json_get(s->made, "widgets"), &body);
+    put_names(al_json_get(s->made, "measures"), "measures:", &body);
+    put_names(al_json_get(s->made, "dimensions"), "dimensions:", &body);
+    put_names(al_json_get(s->made, "notShown"), "not shown:", &body);
+    put_names(al_json_get(s->made, "missing"), "missing in this dataset:", &body);
+    put_notes(al_json_get(s->made, "notes"), &body);
+    al_buf_add_str(&body, al_utf8_head(s->warnings, 1000));
+    put_body(&body,
+             s->has_python
+                 ? "The page is complete: it need not be made again in Python. To change it, edit the plan "
+                   "of the structured value and give it as spec.\n"
+                 : "The page is complete. To change it, edit the plan of the structured value and give it "
+                   "as spec.\n",
+             out);
 }
 
 /* The plan as it is; one too long for a model stays in the structured value. */
 static void show_plan(const struct al_dashboard_shown *s, struct al_buf *out)
 {
-    autobuf struct al_buf plan = AL_BUF_INIT(AL_DASHBOARD_MAX_JSON);
+    autobuf struct al_buf body = AL_BUF_INIT((size_t)1 << 20), plan = AL_BUF_INIT(AL_DASHBOARD_MAX_JSON);
     struct al_jw w;
-    al_buf_adds(out, "a plan, nothing is built: ");
-    put_counts(s->made, out);
-    al_buf_adds(out, ". Give it back as spec, changed where you like.\n");
-    put_names(al_json_get(s->made, "notShown"), "not shown:", out);
-    put_names(al_json_get(s->made, "missing"), "missing in this dataset:", out);
-    put_notes(al_json_get(s->made, "notes"), out);
+    al_buf_adds(&body, "a plan, nothing is built: ");
+    put_counts(s->made, &body);
+    al_buf_adds(&body, ". Give it back as spec, changed where you like.\n");
+    put_names(al_json_get(s->made, "notShown"), "not shown:", &body);
+    put_names(al_json_get(s->made, "missing"), "missing in this dataset:", &body);
+    put_notes(al_json_get(s->made, "notes"), &body);
     al_jw_init(&w, &plan);
     al_jw_value(&w, al_json_get(s->made, "plan"));
-    if (al_utf8_count(al_buf_str(&plan)) + al_utf8_count(al_buf_str(out)) + 100 < AL_DASHBOARD_TEXT_CHARS)
-        al_text_visible(out, al_buf_str(&plan), false);
-    else
-        al_buf_adds(out, "[the plan is too long for this text: it is `plan` of the structured value]");
-    al_buf_addc(out, '\n');
+    bool fits = al_utf8_count(al_buf_str(&plan)) + al_utf8_count(al_buf_str(&body)) < AL_DASHBOARD_TEXT_CHARS;
+    if (fits) {
+        al_text_visible(&body, al_buf_str(&plan), false);
+        al_buf_addc(&body, '\n');
+    }
+    put_body(&body,
+             fits ? "" : "[the plan is too long for this text: it is `plan` of the structured value]\n", out);
 }
 
 /* --- the structured value --- */
