@@ -22,6 +22,6 @@ struct al_dashboard_shown {
     bool has_python;                  /* python_run is there */
 };
 /* The structured value, and the text for a model. */
-void al_dashboard_show(const struct al_dashboard_shown *s, struct al_buf *text, struct al_buf *structured);
+void al_dashboard_result(const struct al_dashboard_shown *s, struct al_buf *text, struct al_buf *structured);
 
 #endif

@@ -206,7 +206,7 @@ static void put_structured(const struct al_dashboard_shown *s, struct al_buf *ou
     al_jw_end(&w);
 }
 
-void al_dashboard_show(const struct al_dashboard_shown *s, struct al_buf *text, struct al_buf *structured)
+void al_dashboard_result(const struct al_dashboard_shown *s, struct al_buf *text, struct al_buf *structured)
 {
     if (s->a)
         show_made(s, text);

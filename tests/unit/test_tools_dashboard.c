@@ -383,14 +383,14 @@ static void the_text_for_a_model_is_short_whatever_is_claimed(void **state)
     al_jw_end(&w);
     assert_int_equal(al_json_parse(&arena, al_buf_str(&json), &v, &err), 0);
     struct al_dashboard_shown shown = {.made = v, .a = &made};
-    al_dashboard_show(&shown, &text, &structured);
+    al_dashboard_result(&shown, &text, &structured);
     assert_true(al_utf8_count(al_buf_str(&text)) <= AL_DASHBOARD_TEXT_CHARS);
     assert_true(al_str_find(al_buf_str(&text), AL_STR("The page is complete. To change")) > 0);
     assert_true(al_str_find(al_buf_str(&text), AL_STR("Python")) < 0);
     al_buf_clear(&text);
     al_buf_clear(&structured);
     shown.a = NULL;
-    al_dashboard_show(&shown, &text, &structured);
+    al_dashboard_result(&shown, &text, &structured);
     assert_true(al_utf8_count(al_buf_str(&text)) <= AL_DASHBOARD_TEXT_CHARS);
     assert_true(al_str_find(al_buf_str(&text), AL_STR("too long for this text")) > 0);
 }
