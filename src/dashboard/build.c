@@ -161,7 +161,7 @@ static int run(struct al_dash *d, struct al_err *err)
     struct al_str sheet = al_json_get_text(d->request, "sheet");
     progress(d, "analysing");
     if (set_locale(d, given, err) < 0 ||
-        al_catalog_read(d->db, sheet.n ? sheet : al_json_get_text(spec, "sheet"), &d->arena, &d->catalog,
+        al_dash_catalog_read(d->db, sheet.n ? sheet : al_json_get_text(spec, "sheet"), &d->arena, &d->catalog,
                         err) < 0 ||
         al_profile(&d->catalog, &d->arena, &d->profile, err) < 0)
         return -1;

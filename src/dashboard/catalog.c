@@ -423,7 +423,7 @@ static int read_values(struct reader *r)
     return sqlite3_finalize(s) == SQLITE_OK ? 0 : damaged(r, "its values cannot be read");
 }
 
-int al_catalog_read(struct sqlite3 *db, struct al_str sheet, struct al_arena *arena, struct al_catalog *ret,
+int al_dash_catalog_read(struct sqlite3 *db, struct al_str sheet, struct al_arena *arena, struct al_catalog *ret,
                     struct al_err *err)
 {
     struct reader r = {db, arena, ret, err};
@@ -433,7 +433,7 @@ int al_catalog_read(struct sqlite3 *db, struct al_str sheet, struct al_arena *ar
     return 0;
 }
 
-int al_catalog_find(const struct al_catalog *c, struct al_str name)
+int al_dash_catalog_find(const struct al_catalog *c, struct al_str name)
 {
     autobuf struct al_buf asked = AL_BUF_INIT(8192), own = AL_BUF_INIT(8192);
     for (size_t i = 0; i < c->n; i++)

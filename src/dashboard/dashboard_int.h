@@ -113,10 +113,10 @@ struct al_catalog {
 
 /* sheet: "" the first with rows. NOT_FOUND names those that there are. Reads the dataset's metadata tables; then, in one
  * statement, first/last and min/max of columns whose statistics are of their raw text (parsedAs) or are missing. */
-int al_catalog_read(struct sqlite3 *db, struct al_str sheet, struct al_arena *arena, struct al_catalog *ret,
+int al_dash_catalog_read(struct sqlite3 *db, struct al_str sheet, struct al_arena *arena, struct al_catalog *ret,
                     struct al_err *err) AL_MUST_CHECK;
 /* By name, else by label, letter case and accents aside; -1. */
-int al_catalog_find(const struct al_catalog *c, struct al_str name);
+int al_dash_catalog_find(const struct al_catalog *c, struct al_str name);
 
 /* --- profile.c --- */
 struct al_profile {

@@ -278,7 +278,7 @@ static int read_one(struct reader *r, const struct al_json *j, bool strict)
         al_fail(r->err, AL_INVALID_INPUT, "a filter is an object with a column, an op and a value");
         return al_hint(r->err, "like {\"column\": \"region\", \"op\": \"=\", \"value\": \"North\"}");
     }
-    r->f->column = al_catalog_find(&r->d->catalog, name);
+    r->f->column = al_dash_catalog_find(&r->d->catalog, name);
     if (r->f->column < 0) {
         if (!strict)
             missing(r->d, name);
