@@ -22,7 +22,7 @@
 struct reader {
     struct sqlite3 *db;
     struct al_arena *arena;
-    struct al_catalog *c;
+    struct al_dash_catalog *c;
     struct al_err *err;
 };
 
@@ -133,7 +133,7 @@ static int no_such_sheet(struct reader *r, struct al_str asked, const struct al_
 
 static int take_sheet(struct reader *r, sqlite3_stmt *s)
 {
-    struct al_catalog *c = r->c;
+    struct al_dash_catalog *c = r->c;
     if (!name_holds(raw_text(s, 1)))
         return damaged(r, "the name of a table is no name");
     c->sheet = keep(r, raw_text(s, 0), LABEL_BYTES);
@@ -236,7 +236,7 @@ static void read_range(sqlite3_stmt *s, struct al_dash_column *col)
 
 static int read_column(struct reader *r, sqlite3_stmt *s)
 {
-    struct al_catalog *c = r->c;
+    struct al_dash_catalog *c = r->c;
     struct al_dash_column *col = &c->columns[c->n];
     if (!name_holds(raw_text(s, 0)))
         return damaged(r, "the name of a column is no name");
@@ -394,7 +394,7 @@ static int read_values(struct reader *r)
 {
     autobuf struct al_buf sql = AL_BUF_INIT((size_t)1 << 20);
     sqlite3_stmt *s = NULL;
-    struct al_catalog *c = r->c;
+    struct al_dash_catalog *c = r->c;
     size_t n = 0;
     al_buf_adds(&sql, "SELECT ");
     /* A result has at most 2,000 columns. */
@@ -423,17 +423,17 @@ static int read_values(struct reader *r)
     return sqlite3_finalize(s) == SQLITE_OK ? 0 : damaged(r, "its values cannot be read");
 }
 
-int al_dash_catalog_read(struct sqlite3 *db, struct al_str sheet, struct al_arena *arena, struct al_catalog *ret,
+int al_dash_catalog_read(struct sqlite3 *db, struct al_str sheet, struct al_arena *arena, struct al_dash_catalog *ret,
                     struct al_err *err)
 {
     struct reader r = {db, arena, ret, err};
-    *ret = (struct al_catalog){0};
+    *ret = (struct al_dash_catalog){0};
     if (find_sheet(&r, sheet) < 0 || read_columns(&r) < 0 || check_names(&r) < 0 || read_values(&r) < 0)
         return -1;
     return 0;
 }
 
-int al_dash_catalog_find(const struct al_catalog *c, struct al_str name)
+int al_dash_catalog_find(const struct al_dash_catalog *c, struct al_str name)
 {
     autobuf struct al_buf asked = AL_BUF_INIT(8192), own = AL_BUF_INIT(8192);
     for (size_t i = 0; i < c->n; i++)

@@ -8,7 +8,7 @@
  *   result   the numbers of each widget, in one scan       scan*.c; as SQL sql.c; filters filter.c; buckets bucket.c
  *   page     HTML                                          page*.c; numbers and dates as text format.c; words text.c
  *
- * All texts of a build lie in one arena (al_dash.arena) unless it says otherwise; column numbers index al_catalog.columns.
+ * All texts of a build lie in one arena (al_dash.arena) unless it says otherwise; column numbers index al_dash_catalog.columns.
  */
 #ifndef AL_DASHBOARD_DASHBOARD_INT_H
 #define AL_DASHBOARD_DASHBOARD_INT_H
@@ -102,7 +102,7 @@ struct al_dash_column {
     struct al_str display; /* name for people, ≤ 60 characters */
 };
 
-struct al_catalog {
+struct al_dash_catalog {
     struct al_str sheet, table, view; /* view: of values */
     struct al_str source;             /* the file's name, as the dataset says; may be "" */
     uint64_t rows;
@@ -113,10 +113,10 @@ struct al_catalog {
 
 /* sheet: "" the first with rows. NOT_FOUND names those that there are. Reads the dataset's metadata tables; then, in one
  * statement, first/last and min/max of columns whose statistics are of their raw text (parsedAs) or are missing. */
-int al_dash_catalog_read(struct sqlite3 *db, struct al_str sheet, struct al_arena *arena, struct al_catalog *ret,
+int al_dash_catalog_read(struct sqlite3 *db, struct al_str sheet, struct al_arena *arena, struct al_dash_catalog *ret,
                     struct al_err *err) AL_MUST_CHECK;
 /* By name, else by label, letter case and accents aside; -1. */
-int al_dash_catalog_find(const struct al_catalog *c, struct al_str name);
+int al_dash_catalog_find(const struct al_dash_catalog *c, struct al_str name);
 
 /* --- profile.c --- */
 struct al_profile {
@@ -126,7 +126,7 @@ struct al_profile {
 };
 /* Fills the columns' roles and shortlists. NO_USABLE_COLUMNS when all three lists stay empty (the message says what the
  * columns are and points to python_run). rows == 0 is NO_USABLE_COLUMNS, too. */
-int al_profile(struct al_catalog *c, struct al_arena *arena, struct al_profile *ret, struct al_err *err) AL_MUST_CHECK;
+int al_profile(struct al_dash_catalog *c, struct al_arena *arena, struct al_profile *ret, struct al_err *err) AL_MUST_CHECK;
 /* A name for people: the label when it is one, else the words of the identifier. */
 struct al_str al_display_name(struct al_arena *arena, struct al_str name, struct al_str label);
 
@@ -171,7 +171,7 @@ struct al_goal {
     struct al_str not_shown[8]; /* display names of named columns that no widget can show, filled by the plan */
     size_t n_not_shown;
 };
-void al_goal_read(struct al_arena *arena, struct al_str text, const struct al_catalog *c, const struct al_profile *p,
+void al_goal_read(struct al_arena *arena, struct al_str text, const struct al_dash_catalog *c, const struct al_profile *p,
                   struct al_goal *ret);
 
 /* --- the plan --- */
@@ -231,7 +231,7 @@ struct al_dash {
     struct sqlite3 *db;
     struct al_arena arena;
     const struct al_json *request;
-    struct al_catalog catalog;
+    struct al_dash_catalog catalog;
     struct al_profile profile;
     struct al_goal goal;
     struct al_plan plan;

@@ -59,7 +59,7 @@ static void add_name(struct al_buf *list, struct al_str name)
 
 static int no_column(struct reader *r, struct al_str asked)
 {
-    const struct al_catalog *c = &r->d->catalog;
+    const struct al_dash_catalog *c = &r->d->catalog;
     autobuf struct al_buf near = AL_BUF_INIT(400), some = AL_BUF_INIT(400);
     unsigned most = asked.n < 4 ? 1 : asked.n < 8 ? 2 : 3;
     char z[260];

@@ -203,7 +203,7 @@ static int wanted_bucket(const struct goal *g)
     return 0;
 }
 
-void al_goal_read(struct al_arena *arena, struct al_str text, const struct al_catalog *c,
+void al_goal_read(struct al_arena *arena, struct al_str text, const struct al_dash_catalog *c,
                   const struct al_profile *p, struct al_goal *ret)
 {
     struct al_str head = al_utf8_head(text, AL_DASHBOARD_GOAL);

@@ -27,7 +27,7 @@ struct goal_hit {
 };
 struct goal {
     struct al_arena *arena;
-    const struct al_catalog *catalog;
+    const struct al_dash_catalog *catalog;
     struct goal_word words[AL_WORDS_MAX];
     size_t n_words;
     bool taken[AL_WORDS_MAX]; /* names a column as part of a run of words */

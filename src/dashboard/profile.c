@@ -13,7 +13,7 @@
 #define LONG_TEXT 250   /* characters: prose */
 
 struct profiler {
-    struct al_catalog *c;
+    struct al_dash_catalog *c;
     struct al_arena *arena;
     struct al_name_traits *traits; /* of each column */
     double *score;
@@ -244,7 +244,7 @@ static int nothing_usable(const struct profiler *p, struct al_err *err)
                         "needs, or draw it itself");
 }
 
-static int no_rows(const struct al_catalog *c, struct al_err *err)
+static int no_rows(const struct al_dash_catalog *c, struct al_err *err)
 {
     autobuf struct al_buf name = AL_BUF_INIT(512);
     al_text_plain(&name, al_utf8_head(c->sheet, 60), false);
@@ -284,7 +284,7 @@ static uint32_t source_classes(struct al_str source)
     return r;
 }
 
-int al_profile(struct al_catalog *c, struct al_arena *arena, struct al_profile *ret, struct al_err *err)
+int al_profile(struct al_dash_catalog *c, struct al_arena *arena, struct al_profile *ret, struct al_err *err)
 {
     struct profiler p = {.c = c, .arena = arena, .x = {.rows = c->rows}};
     *ret = (struct al_profile){0};

@@ -36,7 +36,7 @@ static void columns(struct page_world *w, struct al_str odd)
                                                 .integers = i == UNITS,
                                                 .time = i == DAY ? AL_TIME_DATE : AL_TIME_NONE};
     }
-    w->d.catalog = (struct al_catalog){.sheet = text(odd, "Data"),
+    w->d.catalog = (struct al_dash_catalog){.sheet = text(odd, "Data"),
                                        .table = text(odd, "data"),
                                        .view = text(odd, "data_values"),
                                        .source = text(odd, "sales.csv"),
