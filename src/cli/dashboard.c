@@ -343,8 +343,12 @@ static int finish(struct al_app *app, struct al_reply *reply)
 /* Off by configuration: the tool is not there, which has a cure. */
 static int check_on(struct al_app *app, struct al_err *err)
 {
-    if (al_core_tool(app->core, AL_STR("dashboard_generate")) || al_args_has(&app->args, AL_FLAG_READ_ONLY))
+    if (al_core_tool(app->core, AL_STR("dashboard_generate")))
         return 0;
+    if (al_args_has(&app->args, AL_FLAG_READ_ONLY)) {
+        al_fail(err, AL_PERMISSION_DENIED, "a dashboard is published, which --read-only does not allow");
+        return al_hint(err, "`alisio data query` only reads");
+    }
     al_fail(err, AL_TOOL_NOT_FOUND, "dashboards are switched off by analysis.smartDashboard");
     return al_hint(err, "alisio config set analysis.smartDashboard true");
 }
