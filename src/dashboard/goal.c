@@ -203,13 +203,44 @@ static int wanted_bucket(const struct goal *g)
     return 0;
 }
 
+/* "average sales": of a flow, the mean is wanted. */
+static int averaged(const struct goal *g)
+{
+    static const char *const words[] = {"average", "avg",    "mean",      "promedio", "media",
+                                        "medio",   "medias", "promedios", NULL};
+    static const char *const between[] = {"de", "del", "la", "el", "las", "los", "of", "the", NULL};
+    for (size_t i = 0; i < g->n_hits; i++) {
+        size_t before = g->hits[i].at;
+        while (before > 0 && goal_in(g->words[before - 1].text, between))
+            before--;
+        bool after = g->hits[i].end < g->n_words && goal_in(g->words[g->hits[i].end].text, words);
+        if (g->catalog->columns[g->hits[i].column].role == AL_ROLE_MEASURE &&
+            (after || (before > 0 && goal_in(g->words[before - 1].text, words))))
+            return g->hits[i].column;
+    }
+    return -1;
+}
+
+/* A flag that is named like a matter ("survival by class"), not like a group ("sales by member"). */
+static int flag(const struct goal *g)
+{
+    for (size_t i = 0; i < g->n_hits; i++) {
+        const struct al_dash_column *c = &g->catalog->columns[g->hits[i].column];
+        if (c->role == AL_ROLE_BOOLEAN && c->has_range && c->integers && c->min >= 0 && c->max <= 1 &&
+            !goal_introduced(g, g->hits[i].at))
+            return g->hits[i].column;
+    }
+    return -1;
+}
+
 void al_goal_read(struct al_arena *arena, struct al_str text, const struct al_dash_catalog *c,
                   const struct al_profile *p, struct al_goal *ret)
 {
     struct al_str head = al_utf8_head(text, AL_DASHBOARD_GOAL);
     struct goal *g = al_arena_alloc(arena, sizeof *g);
     (void)p; /* the roles say what can be named; the order of the shortlists does not */
-    *ret = (struct al_goal){.ratio_of = -1, .ratio_over = -1, .cut = head.n < text.n};
+    *ret = (struct al_goal){
+        .ratio_of = -1, .ratio_over = -1, .averaged = -1, .flag = -1, .cut = head.n < text.n};
     if (!g || !head.n)
         return;
     g->arena = arena;
@@ -223,6 +254,8 @@ void al_goal_read(struct al_arena *arena, struct al_str text, const struct al_da
     for (size_t i = 0; i < g->n_hits && ret->n_named < sizeof ret->named / sizeof *ret->named; i++)
         ret->named[ret->n_named++] = g->hits[i].column;
     ret->bucket = wanted_bucket(g);
+    ret->averaged = averaged(g);
+    ret->flag = flag(g);
     goal_ratio(g, ret);
     ret->purpose = goal_purpose(g);
 }

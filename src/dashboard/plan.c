@@ -1,73 +1,353 @@
-/* A fresh plan by the rules. */
-#include "dashboard/plan_int.h"
+/*
+ * A fresh plan by the rules: candidates in the order of their worth, none that says nothing, no two that say
+ * the same; the first twelve, laid out by purpose.
+ */
+#include "dashboard/plan_choice.h"
 
-#include <stdio.h>
+#define MEASURE_KPIS 4 /* by themselves; five when the goal names them */
+#define MEASURE_KPIS_NAMED 5
+#define NAMED_CHARTS 3 /* measures of the goal that have charts of their own */
+#define FEW_CHARTS 3   /* fewer than these are filled up */
 
-struct al_widget al_widget_of(enum al_widget_type type, enum al_widget_role role)
+static bool is_purpose(const struct al_dash *d, const char *purpose)
 {
-    return (struct al_widget){.type = type,
-                              .role = role,
-                              .metric = -1,
-                              .over = -1,
-                              .agg = AL_AGG_COUNT,
-                              .clock = -1,
-                              .dimension = -1,
-                              .by = -1,
-                              .x = -1,
-                              .y = -1};
+    return strcmp(d->plan.purpose, purpose) == 0;
 }
 
-void al_widget_name(const struct al_dash *d, struct al_widget *w)
+/* --- figures --- */
+
+static size_t count_kpis(const struct choice *x)
 {
-    (void)snprintf(w->id, sizeof w->id, "w%zu", d->plan.n_widgets + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < x->n; i++)
+        n += x->list[i].role == AL_R_KPI;
+    return n;
 }
 
-void al_widget_measure(const struct al_dash *d, struct al_widget *w, int c)
+static void add_kpi(struct choice *x, const struct al_widget *metric)
 {
-    w->metric = c;
-    w->agg = c < 0 ? AL_AGG_COUNT : al_dash_col(d, c)->adds == AL_ADDS_NEVER ? AL_AGG_AVG : AL_AGG_SUM;
-    w->latest = c >= 0 && al_dash_col(d, c)->adds == AL_ADDS_ACROSS && d->profile.n_times;
-    w->clock = w->latest ? d->profile.times[0] : -1;
+    struct al_widget w = al_widget_of(AL_W_KPI, AL_R_KPI);
+    w.metric = metric->metric;
+    w.over = metric->over;
+    w.agg = metric->agg;
+    w.percent = metric->percent;
+    w.latest = metric->latest;
+    w.clock = metric->clock;
+    choice_add(x, w);
 }
 
-static void add(struct al_dash *d, struct al_widget w)
+static void add_measure_kpi(struct choice *x, int column)
 {
-    if (d->plan.n_widgets == AL_DASH_WIDGETS)
+    struct al_widget m = choice_metric(x, column);
+    add_kpi(x, &m);
+}
+
+/* What the goal names and nobody can add up is counted: "customers". */
+static void add_distinct_kpi(struct choice *x, int column)
+{
+    const struct al_dash_column *c = al_dash_col(x->d, column);
+    struct al_widget w = al_widget_of(AL_W_KPI, AL_R_KPI);
+    if (c->role != AL_ROLE_IDENTIFIER && c->role != AL_ROLE_TEXT)
         return;
-    al_widget_name(d, &w);
-    d->plan.widgets[d->plan.n_widgets++] = w;
+    if (c->distinct < 2 || (!c->nulls && c->distinct_exact && c->distinct == x->d->catalog.rows))
+        return; /* as many as rows, which are counted anyway */
+    w.metric = column;
+    w.agg = AL_AGG_DISTINCT;
+    choice_add(x, w);
+}
+
+static void figures(struct choice *x)
+{
+    const struct al_goal *g = &x->d->goal;
+    const struct al_profile *p = &x->d->profile;
+    struct al_widget rows = al_widget_of(AL_W_KPI, AL_R_KPI);
+    if (x->lead.metric >= 0)
+        add_kpi(x, &x->lead);
+    if (x->ratio.metric >= 0)
+        add_kpi(x, &x->ratio);
+    if (g->ratio) {
+        add_measure_kpi(x, g->ratio_of);
+        if (g->ratio_over >= 0)
+            add_measure_kpi(x, g->ratio_over);
+    }
+    for (size_t i = 0; i < g->n_named && count_kpis(x) < MEASURE_KPIS_NAMED; i++) {
+        if (al_dash_col(x->d, g->named[i])->role == AL_ROLE_MEASURE || g->named[i] == g->flag)
+            add_measure_kpi(x, g->named[i]);
+        else
+            add_distinct_kpi(x, g->named[i]);
+    }
+    for (size_t i = 0; i < p->n_measures && count_kpis(x) < MEASURE_KPIS; i++)
+        add_measure_kpi(x, p->measures[i]);
+    choice_add(x, rows);
+}
+
+/* --- charts --- */
+
+static void add_trend(struct choice *x, const struct al_widget *metric, int time, int by)
+{
+    struct al_widget w = al_widget_trend(x->d, metric, time, by);
+    if (al_bucket_count(al_dash_col(x->d, time), w.bucket) >= 2)
+        choice_add(x, w);
+}
+
+static void trends(struct choice *x)
+{
+    const struct al_goal *g = &x->d->goal;
+    if (x->time < 0)
+        return;
+    add_trend(x, &x->lead, x->time, -1);
+    for (size_t i = 0, n = 1; i < g->n_named && n < NAMED_CHARTS; i++)
+        if (al_dash_col(x->d, g->named[i])->role == AL_ROLE_MEASURE) {
+            struct al_widget m = choice_metric(x, g->named[i]);
+            add_trend(x, &m, x->time, -1);
+            n++;
+        }
+    if (x->ratio.metric >= 0)
+        add_trend(x, &x->ratio, x->time, -1);
+}
+
+static void add_groups(struct choice *x, const struct al_widget *metric, int dimension)
+{
+    if (dimension < 0)
+        return;
+    const struct al_dash_column *c = al_dash_col(x->d, dimension);
+    if (metric->metric < 0 && al_col_unique(x->d, c))
+        return; /* one row each: every bar would be 1 */
+    choice_add(x, al_widget_groups(x->d, metric, dimension));
+}
+
+/* The metric of which a dimension's values are parts: the lead when it adds up, else the rows. */
+static struct al_widget whole(const struct choice *x)
+{
+    struct al_widget m =
+        al_widget_adds(&x->lead) ? x->lead : choice_metric(x, x->d->goal.ratio ? x->d->goal.ratio_of : -1);
+    return al_widget_adds(&m) ? m : al_widget_of(AL_W_KPI, AL_R_KPI);
+}
+
+static void add_parts(struct choice *x, int dimension)
+{
+    if (dimension < 0)
+        return;
+    struct al_widget m = whole(x);
+    const struct al_dash_column *c = al_dash_col(x->d, dimension);
+    if (al_col_unique(x->d, c) && m.metric < 0)
+        return;
+    choice_add(x, al_widget_parts(x->d, &m, dimension));
+}
+
+/* One chart for each dimension that the goal names. */
+static void named_dimensions(struct choice *x)
+{
+    const struct al_goal *g = &x->d->goal;
+    for (size_t i = 0; i < g->n_named; i++) {
+        int c = g->named[i];
+        const struct al_dash_column *col = al_dash_col(x->d, c);
+        if (!choice_groups(x, c) || c == g->flag)
+            continue;
+        bool parts = c != x->ranking && al_widget_adds(&x->lead) && col->distinct <= 5;
+        if (parts)
+            add_parts(x, c);
+        else
+            add_groups(x, &x->lead, c);
+    }
+}
+
+/* Further measures of the goal, by what it names first. */
+static void named_measures(struct choice *x)
+{
+    const struct al_goal *g = &x->d->goal;
+    if (x->ratio.metric >= 0)
+        add_groups(x, &x->ratio, x->ranking);
+    for (size_t i = 0, n = 1; i < g->n_named && n < NAMED_CHARTS; i++)
+        if (al_dash_col(x->d, g->named[i])->role == AL_ROLE_MEASURE) {
+            struct al_widget m = choice_metric(x, g->named[i]);
+            add_groups(x, &m, x->ranking);
+            n++;
+        }
+}
+
+static void add_cross(struct choice *x, const struct al_widget *metric, int a, int b)
+{
+    choice_add(x, al_widget_cross(x->d, metric, a, b));
+}
+
+/* "sales by region and category", "sales by region and month". */
+static void named_cross(struct choice *x)
+{
+    int first = -1, second = -1;
+    const struct al_goal *g = &x->d->goal;
+    for (size_t i = 0; i < g->n_named; i++) {
+        if (!choice_groups(x, g->named[i]) || g->named[i] == g->flag ||
+            al_dash_col(x->d, g->named[i])->distinct > AL_DASH_HEAT)
+            continue;
+        if (first < 0)
+            first = g->named[i];
+        else if (second < 0)
+            second = g->named[i];
+    }
+    if (first >= 0 && x->time >= 0 && x->time_named && al_dash_col(x->d, first)->distinct <= AL_DASH_SERIES)
+        add_trend(x, &x->lead, x->time, first);
+    if (second >= 0)
+        add_cross(x, &x->lead, first, second);
+}
+
+/* A table of two dimensions with enough rows in its cells. */
+static void default_cross(struct choice *x)
+{
+    int a = -1, b = -1;
+    const struct al_profile *p = &x->d->profile;
+    for (size_t i = 0; i < p->n_dimensions; i++) {
+        const struct al_dash_column *c = al_dash_col(x->d, p->dimensions[i]);
+        if (!choice_groups(x, p->dimensions[i]) || c->distinct > PLAN_ALL_BARS)
+            continue;
+        if (b < 0 && c->distinct <= AL_DASH_SERIES && a >= 0)
+            b = p->dimensions[i];
+        else if (a < 0)
+            a = p->dimensions[i];
+    }
+    if (b < 0)
+        return;
+    uint64_t cells = al_dash_col(x->d, a)->distinct * al_dash_col(x->d, b)->distinct;
+    if (x->d->catalog.rows >= 4 * cells)
+        add_cross(x, &x->lead, a, b);
+}
+
+static void add_scatter(struct choice *x)
+{
+    const struct al_profile *p = &x->d->profile;
+    struct al_widget w = al_widget_of(AL_W_SCATTER, AL_R_CORRELATION);
+    w.y = x->lead.metric;
+    if (w.y < 0 || al_dash_col(x->d, w.y)->role != AL_ROLE_MEASURE)
+        w.y = p->n_measures ? p->measures[0] : -1;
+    for (size_t i = 0; i < p->n_measures && w.x < 0; i++)
+        if (p->measures[i] != w.y)
+            w.x = p->measures[i];
+    if (w.x >= 0 && w.y >= 0 && !x->no_rows)
+        choice_add(x, w);
+}
+
+static void add_table(struct choice *x)
+{
+    struct al_widget w = al_widget_of(AL_W_TABLE, AL_R_TABLE);
+    if (x->no_rows)
+        return;
+    choice_table(x, &w);
+    if (w.n_columns)
+        choice_add(x, w);
+}
+
+static void analysis(struct choice *x)
+{
+    const struct al_profile *p = &x->d->profile;
+    if (x->time >= 0 && x->series >= 0)
+        add_trend(x, &x->lead, x->time, x->series);
+    default_cross(x);
+    add_scatter(x);
+    for (size_t i = 0, n = 0; i < p->n_dimensions && n < 2; i++)
+        if (choice_groups(x, p->dimensions[i]) && p->dimensions[i] != x->ranking &&
+            p->dimensions[i] != x->parts) {
+            add_groups(x, &x->lead, p->dimensions[i]);
+            n++;
+        }
+}
+
+/* A page of one chart is none yet: the next measures by the same groups, then points, then rows. */
+static void fill_up(struct choice *x)
+{
+    const struct al_profile *p = &x->d->profile;
+    for (size_t i = 0; i < p->n_measures && x->n - count_kpis(x) < FEW_CHARTS; i++) {
+        struct al_widget m = choice_metric(x, p->measures[i]);
+        if (x->ranking >= 0)
+            add_groups(x, &m, x->ranking);
+        else if (x->time >= 0)
+            add_trend(x, &m, x->time, -1);
+    }
+    if (x->n - count_kpis(x) < FEW_CHARTS - 1)
+        add_scatter(x);
+    if (x->n - count_kpis(x) < FEW_CHARTS - 1)
+        add_table(x);
+}
+
+static void charts(struct choice *x, const int by[2])
+{
+    if (by)
+        add_cross(x, &x->lead, by[0], by[1]);
+    trends(x);
+    if (is_purpose(x->d, "operational"))
+        add_table(x);
+    add_groups(x, &x->lead, x->ranking);
+    named_cross(x);
+    named_dimensions(x);
+    named_measures(x);
+    if (x->entity >= 0 && x->lead.metric >= 0)
+        add_groups(x, &x->lead, x->entity);
+    if (!is_purpose(x->d, "analytical") || (x->parts >= 0 && al_dash_col(x->d, x->parts)->distinct <= 5))
+        add_parts(x, x->parts);
+    if (is_purpose(x->d, "analytical")) {
+        analysis(x);
+        add_table(x);
+    }
+    fill_up(x);
+}
+
+/* --- layout --- */
+
+static int layout_rank(const char *purpose, enum al_widget_role r)
+{
+    static const signed char others[] = {
+        [AL_R_KPI] = 0,      [AL_R_TREND] = 1,       [AL_R_RANKING] = 2, [AL_R_COMPOSITION] = 3,
+        [AL_R_CROSSTAB] = 4, [AL_R_CORRELATION] = 5, [AL_R_TABLE] = 6};
+    static const signed char operational[] = {
+        [AL_R_KPI] = 0,         [AL_R_TABLE] = 1,    [AL_R_RANKING] = 2,    [AL_R_TREND] = 3,
+        [AL_R_COMPOSITION] = 4, [AL_R_CROSSTAB] = 5, [AL_R_CORRELATION] = 6};
+    return strcmp(purpose, "operational") == 0 ? operational[r] : others[r];
+}
+
+static void lay_out(struct al_dash *d, const struct choice *x)
+{
+    struct al_plan *p = &d->plan;
+    size_t n = x->n < AL_DASH_WIDGETS ? x->n : AL_DASH_WIDGETS;
+    for (int rank = 0; rank <= AL_R_TABLE; rank++)
+        for (size_t i = 0; i < n; i++)
+            if (layout_rank(p->purpose, x->list[i].role) == rank) {
+                struct al_widget w = x->list[i];
+                al_widget_name(d, &w, p->widgets, p->n_widgets);
+                p->widgets[p->n_widgets++] = w;
+            }
+}
+
+static void chips(struct choice *x)
+{
+    struct al_dash *d = x->d;
+    if (x->no_rows)
+        return;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0;
+             i < (pass ? d->catalog.n : d->profile.n_dimensions) && d->plan.n_chips < AL_DASH_CHIPS; i++) {
+            int c = pass ? (int)i : d->profile.dimensions[i];
+            bool there = pass && al_dash_col(d, c)->role != AL_ROLE_BOOLEAN;
+            for (size_t k = 0; k < d->plan.n_chips; k++)
+                there = there || d->plan.chips[k] == c;
+            if (!there && choice_groups(x, c) && al_dash_col(d, c)->distinct <= AL_DASH_CHIP_VALUES)
+                d->plan.chips[d->plan.n_chips++] = c;
+        }
 }
 
 int al_plan_make(struct al_dash *d, const struct al_json *by, struct al_err *err)
 {
-    const struct al_profile *p = &d->profile;
-    int lead = p->n_measures ? p->measures[0] : -1;
-    (void)by, (void)err;
-    d->plan.purpose = "executive";
-    for (size_t i = 0; i < p->n_measures && i < 4; i++) {
-        struct al_widget w = al_widget_of(AL_W_KPI, AL_R_KPI);
-        al_widget_measure(d, &w, p->measures[i]);
-        add(d, w);
-    }
-    add(d, al_widget_of(AL_W_KPI, AL_R_KPI));
-    if (p->n_times) {
-        struct al_widget w = al_widget_of(AL_W_AREA, AL_R_TREND);
-        al_widget_measure(d, &w, lead);
-        w.latest = false;
-        w.dimension = p->times[0];
-        w.bucket = al_bucket_for(al_dash_col(d, w.dimension));
-        w.limit = AL_DASH_BUCKETS;
-        add(d, w);
-    }
-    if (p->n_dimensions) {
-        struct al_widget w = al_widget_of(AL_W_HBAR, AL_R_RANKING);
-        al_widget_measure(d, &w, lead);
-        w.dimension = p->dimensions[0];
-        w.limit = 10;
-        add(d, w);
-    }
-    for (size_t i = 0; i < p->n_dimensions && d->plan.n_chips < AL_DASH_CHIPS; i++)
-        if (al_dash_col(d, p->dimensions[i])->distinct <= AL_DASH_CHIP_VALUES)
-            d->plan.chips[d->plan.n_chips++] = p->dimensions[i];
+    struct choice *x = al_arena_alloc(&d->arena, sizeof *x);
+    int cross[2];
+    if (!x)
+        return al_fail(err, AL_QUERY_LIMIT, "the dashboard needs more memory than it may have");
+    if (by && al_by_read(d, by, cross, err) < 0)
+        return -1;
+    d->plan.purpose = d->goal.purpose ? d->goal.purpose : "executive";
+    if (d->goal.cut)
+        al_plan_note(d, AL_TEXT_NOTE_GOAL_CUT, NULL, 0);
+    choice_make(x, d);
+    figures(x);
+    charts(x, by ? cross : NULL);
+    lay_out(d, x);
+    chips(x);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* A plan as JSON, and from it. */
+/* A plan as JSON. */
 #include "dashboard/plan_int.h"
 
 static const char *const type_names[] = {"kpi", "line",  "area", "bar",     "hbar",
@@ -31,13 +31,6 @@ const char *al_op_name(enum al_op o)
     return op_names[o];
 }
 
-bool al_plan_read(struct al_dash *d, const struct al_json *plan)
-{
-    (void)plan;
-    al_dash_note(d, "plans are not read yet");
-    return false;
-}
-
 static void put_column(const struct al_dash *d, struct al_jw *w, const char *key, int c)
 {
     if (c >= 0)
@@ -53,29 +46,37 @@ static void put_columns(const struct al_dash *d, struct al_jw *w, const char *ke
     al_jw_end(w);
 }
 
-static void put_chart(const struct al_dash *d, struct al_jw *w, const struct al_widget *x)
+/* What depends on whether it was said is always said, so that it reads back as it is. */
+static void put_metric(const struct al_dash *d, struct al_jw *w, const struct al_widget *x)
 {
+    bool level = x->metric >= 0 && al_dash_col(d, x->metric)->adds == AL_ADDS_ACROSS;
     if (x->metric < 0)
         al_jw_kstrz(w, "metric", "*");
     put_column(d, w, "metric", x->metric);
     al_jw_kstrz(w, "aggregation", al_agg_name(x->agg));
     put_column(d, w, "over", x->over);
-    if (x->latest) {
-        al_jw_kbool(w, "latest", true);
+    if (x->agg == AL_AGG_RATIO)
+        al_jw_kbool(w, "percent", x->percent);
+    if (x->latest || (level && x->agg == AL_AGG_SUM && !x->bucket))
+        al_jw_kbool(w, "latest", x->latest);
+    if (x->latest)
         put_column(d, w, "clock", x->clock);
-    }
+}
+
+static void put_chart(const struct al_dash *d, struct al_jw *w, const struct al_widget *x)
+{
+    put_metric(d, w, x);
     if (x->type == AL_W_KPI)
         return;
     put_column(d, w, "dimension", x->dimension);
     if (x->bucket)
         al_jw_kstrz(w, "bucket", al_bucket_name(x->bucket));
     put_column(d, w, "by", x->by);
-    if (!x->bucket) {
-        al_jw_kstrz(w, "order", x->order == AL_ORDER_KEY ? "key" : "value");
-        al_jw_kint(w, "limit", x->limit);
-        if (x->other)
-            al_jw_kbool(w, "other", true);
-    }
+    if (x->bucket)
+        return; /* all periods, in their order */
+    al_jw_kstrz(w, "order", x->order == AL_ORDER_KEY ? "key" : "value");
+    al_jw_kint(w, "limit", x->limit);
+    al_jw_kbool(w, "other", x->other);
 }
 
 static void put_widget(const struct al_dash *d, struct al_jw *w, const struct al_widget *x)
