@@ -68,11 +68,17 @@ class Data:
         self.columns = dict(zip(names, columns))
         self.n = len(columns[0].cells) if columns else 0
 
+    def is_years(self, name):
+        """Numbers, or texts of four digits."""
+        return not self.columns[name].has_times
+
+    def is_time(self, name):
+        c = self.columns[name]
+        return c.has_times or c.years
+
     def time(self, name, r):
         c = self.columns[name]
-        if any(c.times[:50]) or any(c.times):
-            return c.times[r]
-        return c.numbers[r]
+        return c.times[r] if c.has_times else c.numbers[r]
 
     def number(self, name, r):
         return self.columns[name].numbers[r]
@@ -142,35 +148,70 @@ def same_label(a, b):
         return False
 
 
+YES_NO = {"Yes": "true", "Sí": "true", "No": "false"}
+
+
+def find(keys, shown):
+    """The one of keys that is shown so: as it is, as a number, as yes or no, or cut."""
+    if shown in keys:
+        return shown
+    for k in keys:
+        if same_label(k, shown) or k.lower() == YES_NO.get(shown):
+            return k
+    return next((k for k in keys if shown.endswith("…") and k.startswith(shown[:-1])), None)
+
+
 # --- what a widget's numbers are ---
-def aggregate(data, w, rows):
+def counted(data, w, rows):
+    """The rows that count: those with a number, of a ratio with both; where cells are counted, those that are not empty."""
     agg, metric = w.get("aggregation"), w.get("metric")
-    if agg == "count" and metric in ("*", None):
-        return len(rows)
+    if metric in ("*", None):
+        return rows
+    if agg in ("count", "count_distinct"):
+        return [r for r in rows if data.text(metric, r) is not None]
+    needed = [metric] + ([w["over"]] if agg == "ratio" and w["over"] != "*" else [])
+    return [r for r in rows if all(data.number(c, r) is not None for c in needed)]
+
+
+def aggregate(data, w, rows):
+    """Of rows that count; None: there is no number."""
+    agg, metric = w.get("aggregation"), w.get("metric")
     if agg == "count":
-        return sum(data.text(metric, r) is not None for r in rows)
+        return len(rows)
     if agg == "count_distinct":
-        seen = {data.text(metric, r) if data.number(metric, r) is None else data.number(metric, r) for r in rows}
-        return len(seen - {None})
-    values = [v for v in (data.number(metric, r) for r in rows) if v is not None]
-    if agg == "ratio":
-        over = [v for v in (data.number(w["over"], r) for r in rows) if v is not None] if w["over"] != "*" else [1] * len(rows)
-        bottom = math.fsum(over)
-        return math.fsum(values) / bottom if values and bottom else None
-    if not values:
+        return len({data.text(metric, r) if data.number(metric, r) is None else data.number(metric, r) for r in rows})
+    if not rows:
         return None
+    values = [data.number(metric, r) for r in rows]
+    if agg == "ratio":
+        bottom = len(rows) if w["over"] == "*" else math.fsum(data.number(w["over"], r) for r in rows)
+        return math.fsum(values) / bottom if bottom else None
     if agg == "sum":
         return sum(values) if all(isinstance(v, int) for v in values) else math.fsum(values)
     return {"avg": lambda: math.fsum(values) / len(values), "min": lambda: min(values), "max": lambda: max(values)}[agg]()
 
 
 def latest_rows(data, w, rows):
+    """Those of the last period in which there is a number: a day, or a year where the axis is years."""
     if not w.get("latest"):
         return rows
-    clock, bucket = w["clock"], w.get("clockBucket") or w.get("bucket") or "year"
+    clock = w["clock"]
+    years = data.is_years(clock)
+    bucket = "year" if years else w.get("bucket") if w.get("bucket") and clock not in (w.get("dimension"), w.get("by")) else "day"
     keys = {r: bucket_key(bucket, data.time(clock, r)) for r in rows}
     last = max((k for k in keys.values() if k is not None), default=None)
     return [r for r in rows if last is not None and keys[r] == last]
+
+
+def axis_bucket(data, w, column, second=False):
+    """The periods of an axis; None: it is not made of time."""
+    if not data.is_time(column):
+        return None
+    if data.is_years(column):
+        return w.get("bucket")
+    if second and (data.is_time(w["dimension"]) or not w.get("bucket")):
+        return "year"
+    return w.get("bucket")
 
 
 def label_of(data, column, bucket, r):
@@ -182,13 +223,29 @@ def label_of(data, column, bucket, r):
 def groups_of(data, w, rows):
     """{label: [row]} and how many rows have none."""
     groups, without = collections.OrderedDict(), 0
+    bucket = axis_bucket(data, w, w["dimension"])
     for r in rows:
-        key = label_of(data, w["dimension"], w.get("bucket"), r)
+        key = label_of(data, w["dimension"], bucket, r)
         if key is None:
             without += 1
         else:
             groups.setdefault(key, []).append(r)
     return groups, without
+
+
+def step_of(bucket, keys):
+    """By how many periods those that there are lie apart: their greatest common divisor."""
+    order = {k: i for i, k in enumerate(periods(bucket, min(keys), max(keys), 5000))}
+    places = sorted(order[k] for k in keys)
+    return math.gcd(*[b - a for a, b in zip(places, places[1:])]) or 1
+
+
+def periods(bucket, first, last, most):
+    found = []
+    while first <= last and len(found) < most:
+        found.append(first)
+        first = next_key(bucket, first)
+    return found
 
 
 class Check:
@@ -238,7 +295,7 @@ class Check:
         agg = w.get("aggregation", "")
         self.kinds[" ".join(filter(None, [kind, agg, w.get("bucket"), "by" if w.get("by") else "", "latest" if w.get("latest") else ""]))] += 1
         w["_unit_percent"] = self.is_unit_percent(w)
-        rows = latest_rows(self.data, w, self.rows)
+        rows = latest_rows(self.data, w, counted(self.data, w, self.rows))
         if kind == "kpi":
             self.kpi(w, shown, rows)
         elif kind == "scatter":
@@ -266,6 +323,8 @@ class Check:
         self.shown("text", value, shown.shown, w)
         if shown.exact:
             self.shown("title", value, shown.exact, w)
+        if shown.spoken:
+            self.shown("what is read out", value, shown.spoken, w)
 
     def labels(self, w, shown):
         """The page's labels as keys, from the table; the SPEC has the same texts."""
@@ -275,12 +334,10 @@ class Check:
         return [c.key for c in firsts]
 
     def time_keys(self, w, groups, keys):
-        """All periods from the first to the last, in their order."""
-        want, key = [], min(groups)
-        while key <= max(groups) and len(want) <= 401:
-            want.append(key)
-            key = next_key(w["bucket"], key)
-        if keys != want and keys != sorted(groups):
+        """All periods from the first to the last, in their order; of values that come every fifth year, every fifth."""
+        bucket = axis_bucket(self.data, w, w["dimension"])
+        want = periods(bucket, min(groups), max(groups), 5000)[::step_of(bucket, list(groups)) if len(groups) > 1 else 1]
+        if keys != want:
             self.wrong("periods %s… (%d), not %s… (%d)", keys[:3], len(keys), want[:3], len(want))
 
     def ranked(self, w, values):
@@ -301,7 +358,7 @@ class Check:
                 rest = math.fsum(v for k, v in values.items() if k not in found and v is not None)
                 self.number_cell("Other", rest, cell, shown, 0, i, w)
                 continue
-            match = key if key in values else next((k for k in values if same_label(k, key)), None)
+            match = find(values, key)
             if match is None and w.get("bucket"):
                 self.number_cell(key, None, cell, shown, 0, i, w)
                 continue
@@ -357,15 +414,16 @@ class Check:
                 seconds.setdefault(label, {}).setdefault(key, []).append(r)
         names = {k for of in seconds.values() for k in of if k is not None}
         for i, label in enumerate(labels):
-            match = label if label in groups else next((k for k in groups if same_label(k, label)), None)
+            match = find(groups, label)
             last = w.get("other") and i == len(labels) - 1 and match is None
             for s, name in enumerate(series):
-                key = name if name in names else next((k for k in names if same_label(k, name)), None)
+                key = find(names, name)
                 if key is None or (match is None and not (w.get("bucket") or last)):
                     self.wrong("%r or %r is not in the file", label, name)
                     return
                 if last:
-                    members = [r for k, of in seconds.items() if not any(same_label(k, l) for l in labels[:-1]) for r in of.get(key, [])]
+                    shown_labels = {find(groups, l) for l in labels[:-1]}
+                    members = [r for k, of in seconds.items() if k not in shown_labels for r in of.get(key, [])]
                 else:
                     members = seconds.get(match, {}).get(key)
                 value = aggregate(self.data, w, members) if members else None
@@ -432,6 +490,98 @@ class Check:
                     self.wrong("note %r: %r is none of %s", note, text, sorted(known))
 
 
+class Cube:
+    """The cells behind the chips: each number of a widget by chips, label and series, as the head of dashboard.js says."""
+
+    def __init__(self, check):
+        self.check, self.data, self.cube = check, check.data, check.page.cube
+        self.names = check.plan["chips"][:len(self.cube["chips"])]
+        self.values = [c["values"] for c in self.cube["chips"]]
+        self.of = [self.numbers_of(n, v) for n, v in zip(self.names, self.values)]
+
+    def numbers_of(self, name, values):
+        """{text or None: number of the chip's value}"""
+        keys, found = {self.data.text(name, r) for r in self.check.rows}, {}
+        for i, shown in enumerate(values):
+            found[None if shown == "" else find(keys - {None}, shown)] = i
+        return found
+
+    def place(self, r):
+        at = 0
+        for name, values, of in zip(self.names, self.values, self.of):
+            chip = of.get(self.data.text(name, r))
+            if chip is None:
+                self.check.wrong("chips: %r of %s is none of %r", self.data.text(name, r), name, values)
+                chip = 0
+            at = at * len(values) + chip
+        return at
+
+    def compare(self, want, flat, width):
+        """want: {number: values}; flat: text "79.19,+5,237.57", a step to the next cell where it is not 1, then values."""
+        at, seen, tokens = -1, {}, flat.split(",") if flat else []
+        i = 0
+        while i < len(tokens):
+            step = 1
+            if tokens[i].startswith("+"):
+                step, i = int(tokens[i]), i + 1
+            at += step
+            seen[at] = [float(t) for t in tokens[i:i + width]]
+            i += width
+        if set(seen) != set(want):
+            self.check.wrong("cells %r are missing, %r too many", sorted(set(want) - set(seen))[:5], sorted(set(seen) - set(want))[:5])
+        for key in set(seen) & set(want):
+            for ours, theirs in zip(want[key], seen[key]):
+                if not self.check.equal("cell %d" % key, ours, theirs):
+                    return
+
+    def widget(self, w, cells):
+        check, members = self.check, {}
+        check.where = "cube " + w["id"]
+        if w.get("latest"):
+            check.wrong("counts the latest period again")
+        second = axis_bucket(self.data, w, w["by"], True) if w.get("by") else None
+        first = axis_bucket(self.data, w, w["dimension"]) if w.get("dimension") else None
+        labels, series = {}, {}
+        for r in latest_rows(self.data, w, counted(self.data, w, check.rows)):
+            at = self.place(r)
+            if w.get("dimension"):
+                key = label_of(self.data, w["dimension"], first, r)
+                name = label_of(self.data, w["by"], second, r) if w.get("by") else ""
+                if key is None or name is None:
+                    continue
+                if key not in labels:
+                    labels[key] = next((i for i, k in enumerate(cells["keys"]) if same_label(k, key)), None)
+                if name not in series:
+                    series[name] = next((i for i, k in enumerate(cells["series"]) if find([name], k)), None) if w.get("by") else 0
+                if series[name] is None:
+                    continue
+                if labels[key] is None:
+                    check.wrong("key %r is missing", key)
+                    return
+                at = (at * (len(cells["keys"]) or 1) + labels[key]) * (len(cells["series"]) or 1) + series[name]
+            members.setdefault(at, []).append(r)
+        self.compare({at: self.sums(w, rows) for at, rows in members.items()}, cells["cells"], {"avg": 2, "ratio": 2}.get(w["aggregation"], 1))
+
+    def sums(self, w, rows):
+        agg = w["aggregation"]
+        if agg == "count":
+            return [len(rows)]
+        values = [self.data.number(w["metric"], r) for r in rows]
+        if agg == "ratio":
+            return [math.fsum(values), math.fsum(self.data.number(w["over"], r) for r in rows)]
+        return {"sum": lambda: [math.fsum(values)], "avg": lambda: [len(values), math.fsum(values)],
+                "min": lambda: [min(values)], "max": lambda: [max(values)]}[agg]()
+
+    def run(self):
+        self.check.where = "cube"
+        rows = collections.Counter(self.place(r) for r in self.check.rows)
+        self.compare({at: [n] for at, n in rows.items()}, self.cube["rows"], 1)
+        plan = {w["id"]: w for w in self.check.plan["widgets"]}
+        for cells in self.cube["widgets"]:
+            self.check.kinds["cube " + cells["agg"]] += 1
+            self.widget(plan[cells["id"]], cells)
+
+
 def check_page(job, data):
     with open(job["html"], encoding="utf-8") as f:
         page = pages.Page(f.read())
@@ -444,6 +594,10 @@ def check_page(job, data):
         if name not in planned:
             check.where = name
             check.wrong("is on the page and not in the plan")
+    if page.cube and page.cube.get("chips"):
+        if plan.get("noRows"):
+            check.wrong("noRows, and there are cells")
+        Cube(check).run()
     return check
 
 

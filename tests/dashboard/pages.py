@@ -69,7 +69,7 @@ class Cell:
     """A number of a table: value None for a dash."""
 
     def __init__(self, node):
-        self.text = node.text().strip()
+        self.text = node.text()
         raw = node.attrs.get("data-ac-v")
         self.value = None if raw is None else float(raw)
         self.key = node.attrs.get("data-ac-k", self.text)
@@ -98,8 +98,10 @@ class Widget:
         self.value = self.shown = self.exact = None
         if self.kpi:
             span = node.first(attr="data-ac-v")
-            box = node.first(cls="ac-value")
-            self.shown = (span or box).text().strip()
+            spoken = node.first(cls="ac-hidden")  # the exact number, where the one that is seen is short
+            seen = (span or node.first(cls="ac-value")).text()
+            self.spoken = spoken.text().strip() if spoken else None
+            self.shown = seen[:len(seen) - len(spoken.text())].strip() if spoken and seen.endswith(spoken.text()) else seen.strip()
             self.value = float(span.attrs["data-ac-v"]) if span else None
             self.exact = span.attrs.get("title") if span else None
         script = node.first("script")

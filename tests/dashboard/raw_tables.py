@@ -20,6 +20,7 @@ class Column:
         self.cells = cells
         self.numbers = [plain_number(c) for c in cells]
         self.times = [None] * len(cells)
+        self.has_times = self.years = False
         filled = [c for c in cells if c is not None]
         if not filled:
             return
@@ -30,6 +31,9 @@ class Column:
         read = by_pattern([str(c) for c in filled], TIME_PATTERNS)
         if read:
             self.times = [None if c is None else read(str(c)) for c in cells]
+        self.has_times = any(self.times)
+        numbers = [n for n in self.numbers if n is not None]
+        self.years = bool(numbers) and all(n == int(n) and 1500 <= n <= 2100 for n in numbers)
 
 
 def plain_number(cell):

@@ -50,7 +50,10 @@ export class Maker {
   async dataset(file) {
     if (!this.datasets.has(file)) {
       const found = await this.call("data_inspect", { path: file.startsWith("/") ? file : join(corpus, file), sampleRows: 0 });
-      this.datasets.set(file, found.ok ? { ok: true, datasetId: found.datasetId, columns: found.sheets[0].columns.map((c) => c.name) } : found);
+      if (!found.ok) return this.datasets.set(file, found).get(file);
+      const { datasetId, sheets } = found;
+      const all = await this.call("data_query", { datasetId, sql: `SELECT * FROM "${sheets[0].table}" LIMIT 0` });
+      this.datasets.set(file, { ok: true, datasetId, columns: all.columns.map((c) => c.name ?? c) });
     }
     return this.datasets.get(file);
   }
