@@ -206,6 +206,9 @@ static void read_top(struct reader *r, struct al_str text, struct al_dash_column
         if (!value || value->n || col->n_top == sizeof col->top / sizeof *col->top)
             break;
         struct al_str t = al_json_is_string(value) ? value->str : value->raw;
+        int64_t count;
+        if (al_json_int(al_json_get(it, "count"), 0, (int64_t)MAX_ROWS, &count))
+            col->top_count[col->n_top] = (uint64_t)count;
         col->top[col->n_top++] = keep(r, t, TOP_BYTES);
     }
 }
@@ -219,14 +222,43 @@ static void set_time(char to[32], struct al_str iso)
     }
 }
 
-static void read_range(sqlite3_stmt *s, struct al_dash_column *col)
+/* A text column that is nearly all numbers, with "-" or "n/a" between: those numbers count. */
+static bool mostly_numbers(const struct al_dash_catalog *c, const struct al_dash_column *col)
 {
+    uint64_t filled = c->rows - col->nulls;
+    return !col->parsed_as.n && col->text_fallbacks <= filled &&
+           (double)(filled - col->text_fallbacks) >= 0.8 * (double)filled;
+}
+
+static bool year_text(struct al_str s)
+{
+    return s.n == 4 && (*s.p == '1' || *s.p == '2') && strspn(s.p, "0123456789") >= 4;
+}
+
+/* Years as texts ("1955" of a JSON file): least and largest are years, and what is frequent. */
+static bool read_text_years(sqlite3_stmt *s, struct al_dash_column *col)
+{
+    struct al_str min = raw_text(s, 6), max = raw_text(s, 7);
+    bool all = year_text(min) && year_text(max) && col->max_length == 4;
+    for (size_t i = 0; i < col->n_top && all; i++)
+        all = year_text(col->top[i]);
+    if (!all || sqlite3_column_type(s, 8) != SQLITE_NULL)
+        return false;
+    col->min = strtod(min.p, NULL);
+    col->max = strtod(max.p, NULL);
+    col->integers = col->has_range = col->min <= col->max;
+    return col->has_range;
+}
+
+static void read_range(const struct al_dash_catalog *c, sqlite3_stmt *s, struct al_dash_column *col)
+{
+    bool text = al_str_is(col->type, "text");
     if (al_str_is(col->type, "date")) {
         set_time(col->first, raw_text(s, 6));
         set_time(col->last, raw_text(s, 7));
         return;
     }
-    if (!al_str_is(col->type, "integer") && !al_str_is(col->type, "real"))
+    if (al_str_is(col->type, "boolean") || (text && (read_text_years(s, col) || !mostly_numbers(c, col))))
         return;
     col->has_range = number_of(s, 6, &col->min) && number_of(s, 7, &col->max) &&
                      number_of(s, 8, &col->mean) && col->min <= col->max;
@@ -255,7 +287,7 @@ static int read_column(struct reader *r, sqlite3_stmt *s)
     col->max_length = count_of(s, 13, UINT32_MAX);
     col->integers = al_str_is(col->type, "integer");
     read_top(r, raw_text(s, 14), col);
-    read_range(s, col);
+    read_range(c, s, col);
     if (!col->name.n)
         return no_memory(r);
     c->n++;
@@ -423,8 +455,8 @@ static int read_values(struct reader *r)
     return sqlite3_finalize(s) == SQLITE_OK ? 0 : damaged(r, "its values cannot be read");
 }
 
-int al_dash_catalog_read(struct sqlite3 *db, struct al_str sheet, struct al_arena *arena, struct al_dash_catalog *ret,
-                    struct al_err *err)
+int al_dash_catalog_read(struct sqlite3 *db, struct al_str sheet, struct al_arena *arena,
+                         struct al_dash_catalog *ret, struct al_err *err)
 {
     struct reader r = {db, arena, ret, err};
     *ret = (struct al_dash_catalog){0};

@@ -90,6 +90,7 @@ struct al_dash_column {
     bool integers;   /* all numbers are */
     char first[32], last[32]; /* ISO text of the first and last time; "" unknown */
     struct al_str top[5];     /* frequent values as text */
+    uint64_t top_count[5];    /* how often, as the dataset says */
     size_t n_top;
     /* from the profile */
     enum al_dash_role role;

@@ -8,9 +8,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#define SPARSE 0.95     /* of rows without a value: no use */
-#define TEXT_VALUES 200 /* distinct texts of a dimension */
-#define LONG_TEXT 250   /* characters: prose */
+#define SPARSE 0.95      /* of rows without a value: no use */
+#define TEXT_VALUES 200  /* distinct texts of a dimension */
+#define LONG_TEXT 250    /* characters: prose */
+#define NUMERIC_TEXTS 30 /* distinct texts of digits that may be a dimension */
+#define MANY_NAMES 20000
+#define MANY_FLAGS 4
 
 struct profiler {
     struct al_dash_catalog *c;
@@ -47,22 +50,50 @@ static bool looks_like_code(const struct al_dash_column *c)
     return c->n_top > 0;
 }
 
+/* A record that was kept as JSON. */
+static bool is_json(const struct al_dash_column *c)
+{
+    for (size_t i = 0; i < c->n_top; i++)
+        if (!c->top[i].n || (*c->top[i].p != '{' && *c->top[i].p != '['))
+            return false;
+    return c->n_top > 0;
+}
+
+/* Digits without letters that are neither numbers nor ranges: telephones, odd dates, amounts in a form that
+ * nobody reads. */
+static bool is_numeric_text(const struct profiler *p, const struct al_dash_column *c)
+{
+    for (size_t i = 0; i < c->n_top; i++) {
+        bool digit = false;
+        for (size_t k = 0; k < c->top[i].n; k++) {
+            char b = c->top[i].p[k];
+            digit |= b >= '0' && b <= '9';
+            if ((b | 32) >= 'a' && (b | 32) <= 'z')
+                return false;
+        }
+        if (!digit)
+            return false;
+    }
+    return c->n_top && (double)c->text_fallbacks >= 0.9 * (double)al_column_filled(&p->x, c) &&
+           c->natural == AL_NATURAL_NONE;
+}
+
 static void profile_text(const struct profiler *p, const struct al_name_traits *t, struct al_dash_column *c)
 {
     uint64_t filled = al_column_filled(&p->x, c);
     double ratio = filled ? (double)c->distinct / (double)filled : 0;
     bool unique = ratio >= 0.9 && filled >= 20;
     c->role = AL_ROLE_NONE;
-    if (c->distinct < 2 || t->head & AL_CLASS(LINK) || c->max_length > LONG_TEXT)
+    if (c->distinct < 2 || t->head & AL_CLASS(LINK) || c->max_length > LONG_TEXT || is_json(c))
         return;
-    if ((t->id_last || t->all & AL_CLASS(CODE)) && ratio >= 0.5 && c->distinct > 12)
+    c->natural = al_profile_order(c);
+    bool code = t->id_last || t->number_last || (t->all & (AL_CLASS(CODE) | AL_CLASS(PLACE)));
+    if ((code && ratio >= 0.5 && c->distinct > 12) || (unique && looks_like_code(c)))
         c->role = AL_ROLE_IDENTIFIER;
-    else if (unique && looks_like_code(c))
+    else if (is_numeric_text(p, c) && c->distinct > NUMERIC_TEXTS)
         c->role = AL_ROLE_IDENTIFIER;
     else
         c->role = c->distinct <= TEXT_VALUES ? AL_ROLE_DIMENSION : AL_ROLE_TEXT;
-    if (c->role == AL_ROLE_DIMENSION)
-        c->natural = al_profile_order(c);
 }
 
 static void profile_column(const struct profiler *p, const struct al_name_traits *t, struct al_dash_column *c)
@@ -86,11 +117,101 @@ static void profile_column(const struct profiler *p, const struct al_name_traits
     }
 }
 
+/* --- what the columns beside it tell --- */
+
+static bool is_called(const struct al_dash_column *c, const char *name)
+{
+    return al_str_is(c->name, name);
+}
+
+/* Both ends of a graph's edges are numbers of nodes. */
+static void find_edges(struct profiler *p)
+{
+    static const char *const ends[][2] = {
+        {"source", "target"}, {"from", "to"}, {"src", "dst"}, {"origin", "destination"}};
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+        struct al_dash_column *both[2] = {NULL, NULL};
+        for (size_t i = 0; i < p->c->n; i++)
+            for (int k = 0; k < 2; k++)
+                if (is_called(&p->c->columns[i], ends[e][k]) && p->c->columns[i].integers)
+                    both[k] = &p->c->columns[i];
+        for (int k = 0; k < 2 && both[0] && both[1]; k++)
+            if (both[k]->role == AL_ROLE_MEASURE)
+                both[k]->role = AL_ROLE_IDENTIFIER;
+    }
+}
+
+/* "other" is what the measure before it is, else the one behind it. */
+static void find_others(struct profiler *p)
+{
+    for (size_t i = 0; i < p->c->n; i++) {
+        struct al_dash_column *c = &p->c->columns[i];
+        if (!p->traits[i].other || c->role != AL_ROLE_MEASURE)
+            continue;
+        for (size_t k = 1; k < p->c->n; k++) {
+            const struct al_dash_column *near = k <= i ? &p->c->columns[i - k] : &p->c->columns[k];
+            if (near->role == AL_ROLE_MEASURE && near->integers == c->integers) {
+                c->adds = near->adds;
+                break;
+            }
+        }
+    }
+}
+
+/* Where there is no time axis a name's rule may be another: levels by the file's name only. */
+static void settle_levels(struct profiler *p)
+{
+    for (size_t i = 0; i < p->c->n; i++)
+        p->x.clock |= p->c->columns[i].role == AL_ROLE_TIME;
+    for (size_t i = 0; i < p->c->n && p->x.clock; i++) {
+        struct al_dash_column *c = &p->c->columns[i];
+        if (c->role == AL_ROLE_MEASURE && !c->unit_percent && !c->percent)
+            c->adds = al_profile_adds(&p->x, &p->traits[i], c);
+    }
+}
+
+static uint64_t count_role(const struct profiler *p, enum al_dash_role role)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < p->c->n; i++)
+        n += p->c->columns[i].role == role;
+    return n;
+}
+
+/* Names with many values group rows where nothing else does and each name has several. */
+static void group_by_names(struct profiler *p)
+{
+    if (count_role(p, AL_ROLE_DIMENSION))
+        return;
+    for (size_t i = 0; i < p->c->n; i++) {
+        struct al_dash_column *c = &p->c->columns[i];
+        if (c->role == AL_ROLE_TEXT && c->distinct <= MANY_NAMES &&
+            al_column_filled(&p->x, c) / c->distinct >= 3)
+            c->role = AL_ROLE_DIMENSION;
+    }
+}
+
+/* A table of flags: their shares are all that there is to measure. The most balanced are the most telling. */
+static void measure_flags(struct profiler *p)
+{
+    if (count_role(p, AL_ROLE_MEASURE) || count_role(p, AL_ROLE_BOOLEAN) < MANY_FLAGS)
+        return;
+    for (size_t i = 0; i < p->c->n; i++) {
+        struct al_dash_column *c = &p->c->columns[i];
+        if (c->role == AL_ROLE_BOOLEAN && c->has_range && c->mean >= 0.1 && c->mean <= 0.9) {
+            c->role = AL_ROLE_MEASURE;
+            c->adds = AL_ADDS_NEVER;
+        }
+    }
+}
+
 /* --- scores --- */
 
+/* A few gaps do not make a column worse. */
 static double filled_part(const struct profiler *p, const struct al_dash_column *c)
 {
-    return (double)al_column_filled(&p->x, c) / (double)p->x.rows;
+    double part = (double)al_column_filled(&p->x, c) / (double)p->x.rows;
+    return part >= 0.95 ? 1 : part;
 }
 
 static double measure_score(const struct profiler *p, const struct al_name_traits *t,
@@ -101,12 +222,16 @@ static double measure_score(const struct profiler *p, const struct al_name_trait
         s += t->all & AL_CLASS(MONEY) ? 0.8 : 0.6;
     else if (c->adds == AL_ADDS_ACROSS)
         s += 0.4;
-    else if (t->all & (AL_CLASS(RATE) | AL_CLASS(UNIT) | AL_CLASS(OUTCOME)))
+    else if (t->strict || t->all & (AL_CLASS(RATE) | AL_CLASS(UNIT) | AL_CLASS(OUTCOME)))
         s += 0.2;
-    if (t->all & AL_CLASS(BETTER))
-        s += 0.1;
+    if (t->in_source)
+        s += 0.3; /* the file is called after it */
+    if (t->all & AL_CLASS(BETTER) && (c->adds != AL_ADDS_NEVER || !(t->all & AL_CLASS(TOTAL))))
+        s += 0.35;
+    if (t->n == 1 && al_str_is(t->head_word, "n"))
+        s -= 0.7; /* of a sample */
     if (t->all & AL_CLASS(MINOR))
-        s -= 0.4;
+        s -= 0.7;
     if (t->all & AL_CLASS(STATISTIC))
         s -= 0.15;
     return s + (c->min < c->max ? 0.2 : -0.5);
@@ -135,8 +260,12 @@ static double dimension_score(const struct profiler *p, const struct al_name_tra
         s += 0.3;
     if (c->natural == AL_NATURAL_NUMBER)
         s -= t->step ? 0.7 : 0.6;
-    if (t->all & (AL_CLASS(MINOR) | AL_CLASS(LINK)))
+    if (t->all & (AL_CLASS(MINOR) | AL_CLASS(LINK) | AL_CLASS(CODE)))
         s -= 0.3;
+    if (is_numeric_text(p, c))
+        s -= 0.5;
+    if ((double)c->top_count[0] >= 0.95 * (double)al_column_filled(&p->x, c))
+        s -= 0.5; /* nearly all rows are the same */
     if (single_letters(c) || c->max_length > 80)
         s -= 0.2;
     return s;
@@ -216,14 +345,14 @@ static const char *what_it_is(const struct al_dash_column *c, const struct profi
     if ((double)filled < (1 - SPARSE) * (double)p->x.rows)
         return "nearly empty";
     if (c->role == AL_ROLE_IDENTIFIER)
-        return "an identifier";
+        return is_numeric_text(p, c) ? "digits that do not read as numbers" : "an identifier";
     if (c->role == AL_ROLE_PLACE)
         return "a coordinate";
     if (c->distinct < 2)
         return "one value in all rows";
     if (c->role == AL_ROLE_TEXT)
         return "names, nearly each another";
-    return "long text or links";
+    return is_json(c) ? "nested JSON" : "long text or links";
 }
 
 static int nothing_usable(const struct profiler *p, struct al_err *err)
@@ -271,17 +400,22 @@ static void tell_apart(struct profiler *p)
         }
 }
 
-static uint32_t source_classes(struct al_str source)
+/* Words of the file's name, and of the sheet's in a workbook. */
+static struct al_words *read_source(struct profiler *p)
 {
-    autoarena struct al_arena a = AL_ARENA_INIT((size_t)256 << 10);
-    struct al_words *w = al_arena_alloc(&a, sizeof *w);
-    uint32_t r = 0;
+    struct al_words *w = al_arena_alloc(p->arena, sizeof *w);
+    const char *dot = p->c->source.n ? memrchr(p->c->source.p, '.', p->c->source.n) : NULL;
+    struct al_str name = p->c->source;
     if (!w)
-        return 0;
-    al_words_of(&a, source, w);
+        return NULL;
+    if (dot && dot > name.p)
+        name.n = (size_t)(dot - name.p);
+    char *both = al_arena_printf(p->arena, "%.*s %.*s", AL_FMT(name),
+                                 AL_FMT(p->c->n_sheets > 1 ? p->c->sheet : AL_STR("")));
+    al_words_of(p->arena, al_str_of(both ? both : ""), w);
     for (size_t i = 0; i < w->n; i++)
-        r |= al_word_classes(w->list[i]);
-    return r;
+        p->x.source |= al_word_classes(w->list[i]);
+    return w;
 }
 
 int al_profile(struct al_dash_catalog *c, struct al_arena *arena, struct al_profile *ret, struct al_err *err)
@@ -292,15 +426,20 @@ int al_profile(struct al_dash_catalog *c, struct al_arena *arena, struct al_prof
         return no_rows(c, err);
     p.traits = al_arena_alloc(arena, (c->n + 1) * sizeof *p.traits);
     p.score = al_arena_alloc(arena, (c->n + 1) * sizeof *p.score);
-    if (!p.traits || !p.score)
+    const struct al_words *source = read_source(&p);
+    if (!p.traits || !p.score || !source)
         return al_fail(err, AL_QUERY_LIMIT, "the dashboard needs more memory than it may have");
-    p.x.source = source_classes(c->source) | source_classes(c->n_sheets > 1 ? c->sheet : AL_STR(""));
     for (size_t i = 0; i < c->n; i++) {
         struct al_dash_column *col = &c->columns[i];
-        al_name_read(arena, col->name, col->label, &p.traits[i]);
+        al_name_read(arena, source, col->name, col->label, &p.traits[i]);
         col->display = al_display_name(arena, col->name, col->label);
         profile_column(&p, &p.traits[i], col);
     }
+    settle_levels(&p);
+    find_edges(&p);
+    find_others(&p);
+    group_by_names(&p);
+    measure_flags(&p);
     tell_apart(&p);
     shortlist(&p, ret);
     return ret->n_measures + ret->n_dimensions + ret->n_times ? 0 : nothing_usable(&p, err);

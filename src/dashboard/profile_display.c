@@ -8,21 +8,21 @@
 #define DISPLAY_CHARS 60
 
 /* Written in capitals wherever they stand. */
-static const char acronyms[] = " api aqi auc bmi bpm ceo co cpa cpc cpm cpu csat ctr dna ebit ebitda eps eu "
-                               "fbi fda fips fte gb gdp gmv gpa gps gpu hdi hiv hp hr "
-                               "http iata iban icao id ids imdb imf io ioc ip iq isbn iva kb kpi kwh mb mpaa "
+static const char acronyms[] = " api aqi auc bmi bpm ceo cpa cpc cpm cpu csat ctr dna ebit ebitda eps eu fbi "
+                               "fda fips fte gb gdp gmv gpa gps gpu hdi hiv "
+                               "http iata iban icao id ids imdb imf io ioc iq isbn iva kb kpi kwh mb mpaa "
                                "mpg mph mwh naics nba nfl nhl nps oecd "
-                               "pdf pib pm ph po qa ram rfc rna roas roe roi rpm rut sat sku sla sms sql ssn "
-                               "tv uk un url us usa usd utc uuid uv vat vin "
-                               "who wifi xml yoy ytd ";
+                               "pdf pib qa rfc rna roas roe roi rpm rut sku sla sms sql ssn tv uk un url usa "
+                               "usd utc uuid uv vat vin wifi xml yoy ytd ";
 /* Behind the rest these stand in parentheses. */
 static const struct {
     const char *word, *shown;
 } units[] = {
-    {"cop", "COP"}, {"usd", "USD"}, {"eur", "EUR"},  {"mxn", "MXN"}, {"gbp", "GBP"}, {"ars", "ARS"},
-    {"clp", "CLP"}, {"pen", "PEN"}, {"brl", "BRL"},  {"jpy", "JPY"}, {"pct", "%"},   {"percent", "%"},
-    {"mm", "mm"},   {"cm", "cm"},   {"km", "km"},    {"kg", "kg"},   {"lbs", "lbs"}, {"ml", "ml"},
-    {"kwh", "kWh"}, {"mwh", "MWh"}, {"kmh", "km/h"}, {"mph", "mph"}, {"ms", "ms"},   {"mg", "mg"},
+    {"cop", "COP"},  {"usd", "USD"},   {"eur", "EUR"}, {"mxn", "MXN"}, {"gbp", "GBP"},
+    {"ars", "ARS"},  {"clp", "CLP"},   {"pen", "PEN"}, {"brl", "BRL"}, {"jpy", "JPY"},
+    {"pct", "%"},    {"percent", "%"}, {"mm", "mm"},   {"cm", "cm"},   {"km", "km"},
+    {"kg", "kg"},    {"lbs", "lbs"},   {"ml", "ml"},   {"kwh", "kWh"}, {"mwh", "MWh"},
+    {"kmh", "km/h"}, {"mph", "mph"},   {"ms", "ms"},   {"mg", "mg"},   {"g", "g"},
 };
 
 static bool is_acronym(struct al_str lower)
@@ -75,7 +75,7 @@ static void tidy(struct al_str s, struct al_buf *out)
  * "Sepal.Length". */
 static bool for_people(struct al_str label)
 {
-    bool space = memchr(label.p, ' ', label.n), capitals = label.n > 3;
+    bool space = memchr(label.p, ' ', label.n), capitals = label.n > 2;
     if (memchr(label.p, '_', label.n))
         return false;
     for (size_t i = 0; i < label.n; i++) {
@@ -118,14 +118,27 @@ static bool is_capitals(struct al_str w)
     return letters;
 }
 
-static void add_word(struct al_buf *out, struct al_str w, bool first, bool shout)
+/* "SUN", not "CO2" and "MPG". */
+static bool is_spoken(struct al_str lower)
+{
+    bool vowel = false;
+    for (size_t i = 0; i < lower.n; i++)
+        if (lower.p[i] >= '0' && lower.p[i] <= '9')
+            return false;
+        else
+            vowel |= strchr("aeiou", lower.p[i]) != NULL;
+    return vowel;
+}
+
+/* lone: the whole name. */
+static void add_word(struct al_buf *out, struct al_str w, bool first, bool shout, bool lone)
 {
     char lower[16];
     struct al_str low = {lower, 0};
     for (; low.n < w.n && low.n < sizeof lower; low.n++)
         lower[low.n] = is_upper(w.p[low.n]) ? (char)(w.p[low.n] + 32) : w.p[low.n];
     bool acronym = w.n < sizeof lower && is_acronym(low);
-    bool keep = is_capitals(w) && !shout && w.n <= 5;
+    bool keep = is_capitals(w) && !shout && w.n <= 5 && !(lone && w.n >= 3 && is_spoken(low));
     for (size_t i = 0; i < w.n; i++) {
         bool up = acronym || (first && i == 0);
         char c = w.p[i];
@@ -162,12 +175,16 @@ static void from_identifier(struct al_str s, struct al_buf *out)
     shout = shout && long_words;
     for (size_t i = 0; i < n; i++) {
         const char *unit = i && i + 1 == n ? unit_of(w[i]) : NULL;
+        bool before_unit =
+            i && i + 2 == n && unit_of(w[i + 1]) && (al_str_is(w[i], "in") || al_str_is(w[i], "en"));
+        if (before_unit)
+            continue; /* "weight_in_lbs" */
         if (i)
             al_buf_addc(out, ' ');
         if (unit)
             al_buf_addf(out, "(%s)", unit);
         else
-            add_word(out, w[i], i == 0, shout);
+            add_word(out, w[i], i == 0, shout, n == 1);
     }
 }
 

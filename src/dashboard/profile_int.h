@@ -76,17 +76,28 @@ struct al_name_traits {
     bool money_unit;   /* prices and wages: "total price" adds up, "total litres" does not surely */
     bool percent_sign;
     bool step;         /* the head is a running number, and no plural: "day", "round" */
-    bool id_last;      /* an id or number stands last: "order no" */
+    bool id_last;      /* an id stands last: "order id" */
+    bool number_last;  /* a word for number does: "order no", "invoice number" */
+    bool level_count;  /* what is counted is there at one time: "employee count" */
+    bool other;        /* "other", "rest": what the columns beside it are */
+    bool in_source;    /* a word of the file's name is in it */
+    bool unknown;      /* no word is in any list */
 };
-void al_name_read(struct al_arena *arena, struct al_str name, struct al_str label, struct al_name_traits *ret);
+/* source: the words of the file's name. */
+void al_name_read(struct al_arena *arena, const struct al_words *source, struct al_str name, struct al_str label,
+                  struct al_name_traits *ret);
 
 /* --- profile_number.c --- */
 struct al_profile_context {
     uint64_t rows;
     uint32_t source; /* classes of the words in the file's name */
+    bool clock;      /* there is a time axis */
 };
 /* Role, adds, time, natural, percent of a column of numbers with a range. */
 void al_profile_number(const struct al_profile_context *x, const struct al_name_traits *t, struct al_dash_column *c);
+/* How its numbers add up, by name and values; al_profile_number has asked. */
+enum al_dash_adds al_profile_adds(const struct al_profile_context *x, const struct al_name_traits *t,
+                                  const struct al_dash_column *c);
 /* Whether any of it is not NULL, and how many values are (conversions that failed aside). */
 uint64_t al_column_filled(const struct al_profile_context *x, const struct al_dash_column *c);
 

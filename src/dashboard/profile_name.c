@@ -78,6 +78,22 @@ static const struct {
     {"costo de vida", AL_CLASS(RATE)},
     {"lead time", AL_CLASS(UNIT)},
     {"dew point", AL_CLASS(UNIT)},
+    {"full time", AL_CLASS(LEVEL)},
+    {"part time", AL_CLASS(LEVEL)},
+    {"household size", AL_CLASS(UNIT)},
+    {"family size", AL_CLASS(UNIT)},
+    {"class size", AL_CLASS(UNIT)},
+    {"group size", AL_CLASS(UNIT)},
+    {"party size", AL_CLASS(UNIT)},
+    {"date of month", AL_CLASS(STEP)},
+    {"day of month", AL_CLASS(STEP)},
+    {"day of week", AL_CLASS(STEP)},
+    {"day of year", AL_CLASS(STEP)},
+    {"dia de la semana", AL_CLASS(STEP)},
+    {"dia semana", AL_CLASS(STEP)},
+    {"hour of day", AL_CLASS(STEP)},
+    {"hora del dia", AL_CLASS(STEP)},
+    {"year built", AL_CLASS(YEAR)},
     {"net income", AL_CLASS(MONEY)},
     {"operating income", AL_CLASS(MONEY)},
     {"gross income", AL_CLASS(MONEY)},
@@ -174,16 +190,30 @@ static bool is_percentile(const struct al_words *w, size_t i)
            (al_str_is(w->list[i], "q") && lone && next.n == 1);
 }
 
+/* Units and limits behind other words do not say what it is; years do, and months, days, hours behind
+ * anything but a property: "start hour", not "delay hour". */
+static bool is_aside(const struct named *n, size_t i)
+{
+    uint32_t before = 0;
+    if (i == 0 || !(n->cls[i] & (AL_CLASS(MEASURED) | AL_CLASS(STATISTIC))) || n->cls[i] & AL_CLASS(YEAR))
+        return false;
+    if (n->cls[i] & AL_CLASS(RATE) && !(n->cls[i] & AL_CLASS(STATISTIC)))
+        return false;
+    for (size_t k = 0; k < i; k++)
+        before |= n->cls[k];
+    bool step = in(al_word_list(AL_CLASS_STEP), n->words.list[i]);
+    return !step || (before & AL_CLASS(UNIT));
+}
+
 static void read_words(struct named *n)
 {
-    const uint32_t asides = AL_CLASS(MEASURED) | AL_CLASS(STATISTIC);
     for (size_t i = 0; i < n->words.n; i++) {
         struct al_str w = n->words.list[i];
         bool particle = in(particles, w);
         n->cls[i] = particle ? 0 : al_word_classes_deep(w);
         if (is_percentile(&n->words, i))
             n->cls[i] = AL_CLASS(RATE) | AL_CLASS(STATISTIC);
-        n->skip[i] = particle || all_digits(w) || in(currencies, w) || ((n->cls[i] & asides) && i > 0) ||
+        n->skip[i] = particle || all_digits(w) || in(currencies, w) || is_aside(n, i) ||
                      (w.n == 1 && i > 0 && !(n->cls[i] & AL_CLASS(COUNT)));
     }
     take_phrases(n);
@@ -235,27 +265,76 @@ static void read_flow(const struct named *n, size_t head, struct al_name_traits 
     }
 }
 
-static void read_counts(const struct named *n, size_t head, struct al_str label, struct al_name_traits *t)
+static bool level_plural(struct al_str word)
 {
-    const uint32_t number = AL_CLASS(NUMBER) | AL_CLASS(COUNT);
-    const struct al_words *w = &n->words;
-    size_t last = w->n - 1;
-    bool particle = w->n > 1 && in("of de", w->list[1]);
-    t->counts = (n->cls[last] & AL_CLASS(COUNT)) ||
-                ((n->cls[0] & number) && (w->n > 2 || !particle) && w->n > 1) ||
-                (label.n && memchr(label.p, '#', label.n));
-    t->id_last = (n->cls[last] & AL_CLASS(ID)) || (n->cls[head] & AL_CLASS(ID)) ||
-                 (w->n > 1 && (n->cls[last] & AL_CLASS(NUMBER)));
-    bool unit = n->cls[head] & (AL_CLASS(UNIT) | AL_CLASS(MEASURED) | AL_CLASS(RATE));
-    t->counted = al_word_looks_plural(w->list[head]) && !unit;
+    char plural[72];
+    if (word.n + 2 > sizeof plural)
+        return false;
+    memcpy(plural, word.p, word.n);
+    plural[word.n] = 's';
+    return (al_word_classes((struct al_str){plural, word.n + 1}) | al_word_classes(word)) & AL_CLASS(LEVEL);
 }
 
-void al_name_read(struct al_arena *arena, struct al_str name, struct al_str label, struct al_name_traits *ret)
+/* "number of x", "num_x", "n_x"; "no" is a number only before "of": "no_previous" is not. */
+static bool counts_first(const struct named *n)
 {
-    static const struct al_name_traits none;
-    struct al_arena scratch = AL_ARENA_INIT((size_t)256 << 10);
+    const struct al_words *w = &n->words;
+    bool of = w->n > 2 && in("of de", w->list[1]);
+    if (!(n->cls[0] & (AL_CLASS(NUMBER) | AL_CLASS(COUNT))) || w->n < 2)
+        return false;
+    return of || (!in("no nr nro of de", w->list[0]) && !all_digits(w->list[1]) && !in("of de", w->list[1]));
+}
+
+static void read_counts(const struct named *n, size_t head, struct al_str label, struct al_name_traits *t)
+{
+    const struct al_words *w = &n->words;
+    size_t last = w->n - 1, counted = head;
+    bool behind = n->cls[last] & AL_CLASS(COUNT), before = counts_first(n);
+    t->counts = behind || before || (label.n && memchr(label.p, '#', label.n));
+    if (behind && last > 0)
+        counted = last - 1;
+    else if (before)
+        counted = last;
+    t->level_count = t->counts && w->n > 1 && level_plural(w->list[counted]);
+    t->id_last = (n->cls[last] | n->cls[head]) & AL_CLASS(ID);
+    t->number_last = w->n > 1 && (n->cls[last] & AL_CLASS(NUMBER));
+    bool unit = n->cls[head] & (AL_CLASS(UNIT) | AL_CLASS(MEASURED) | AL_CLASS(RATE));
+    t->counted = al_word_looks_plural(w->list[head]) && !unit;
+    t->step = (n->cls[head] & AL_CLASS(STEP)) && !al_word_looks_plural(w->list[head]);
+}
+
+static bool shares_word(const struct al_words *source, struct al_str word)
+{
+    if (word.n < 3 || all_digits(word) || in(particles, word))
+        return false;
+    for (size_t i = 0; i < source->n; i++)
+        if (same_word(source->list[i], word) || same_word(word, source->list[i]))
+            return true;
+    return false;
+}
+
+static void read_all(const struct named *n, const struct al_words *source, struct al_name_traits *t)
+{
+    for (size_t i = 0; i < n->words.n; i++) {
+        struct al_str w = n->words.list[i];
+        t->all |= n->cls[i];
+        t->n += !in(particles, w);
+        t->strict |= in(strict_words, w);
+        t->delta |= in(deltas, w);
+        t->money_unit |= in(money_units, w);
+        t->in_source |= shares_word(source, w);
+    }
+    t->other = n->words.n == 1 &&
+               in("other others otro otra otros otras rest resto misc unknown remaining", n->words.list[0]);
+    t->unknown = t->all == 0;
+}
+
+void al_name_read(struct al_arena *arena, const struct al_words *source, struct al_str name,
+                  struct al_str label, struct al_name_traits *ret)
+{
+    autoarena struct al_arena scratch = AL_ARENA_INIT((size_t)256 << 10);
     struct named *n = al_arena_alloc(&scratch, sizeof *n);
-    *ret = none;
+    *ret = (struct al_name_traits){0};
     if (!n)
         return;
     al_words_of(&scratch, label.n ? label : name, &n->words);
@@ -264,24 +343,16 @@ void al_name_read(struct al_arena *arena, struct al_str name, struct al_str labe
     if (n->words.n > NAME_WORDS)
         n->words.n = NAME_WORDS;
     ret->percent_sign = label.n && memchr(label.p, '%', label.n);
-    if (n->words.n) {
-        read_words(n);
-        size_t head = head_of(n);
-        for (size_t i = 0; i < n->words.n; i++) {
-            ret->all |= n->cls[i];
-            ret->n += !in(particles, n->words.list[i]);
-            ret->strict |= in(strict_words, n->words.list[i]);
-            ret->delta |= in(deltas, n->words.list[i]);
-            ret->money_unit |= in(money_units, n->words.list[i]);
-        }
-        ret->head = n->cls[head];
-        ret->first = n->cls[0];
-        char *word = al_arena_dup(arena, n->words.list[head]);
-        ret->head_word = al_str_of(word ? word : "");
-        ret->strict |= ret->percent_sign || has_per(&n->words, label);
-        ret->step = in(al_word_list(AL_CLASS_STEP), ret->head_word);
-        read_flow(n, head, ret);
-        read_counts(n, head, label, ret);
-    }
-    al_arena_free(&scratch);
+    if (!n->words.n)
+        return;
+    read_words(n);
+    size_t head = head_of(n);
+    ret->head = n->cls[head];
+    ret->first = n->cls[0];
+    char *word = al_arena_dup(arena, n->words.list[head]);
+    ret->head_word = al_str_of(word ? word : "");
+    read_all(n, source, ret);
+    ret->strict |= ret->percent_sign || has_per(&n->words, label);
+    read_flow(n, head, ret);
+    read_counts(n, head, label, ret);
 }

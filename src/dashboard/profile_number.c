@@ -44,27 +44,48 @@ static bool repeats(uint64_t filled, const struct al_dash_column *c, uint64_t ti
 
 /* --- years and parts of dates --- */
 
+#define AMOUNTS                                                                             \
+    (AL_CLASS(MONEY) | AL_CLASS(FLOW) | AL_CLASS(RATE) | AL_CLASS(UNIT) | AL_CLASS(LEVEL) | \
+     AL_CLASS(COUNT) | AL_CLASS(TOTAL) | AL_CLASS(LEVEL_RATE))
+
 static bool is_year(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
 {
-    const uint32_t measures = AL_CLASS(MONEY) | AL_CLASS(FLOW) | AL_CLASS(LEVEL) | AL_CLASS(RATE) |
-                              AL_CLASS(UNIT) | AL_CLASS(COUNT) | AL_CLASS(TOTAL);
-    if (!within(c, YEAR_MIN, YEAR_MAX))
+    if (!within(c, YEAR_MIN, YEAR_MAX) || t->strict || t->counts)
         return false;
-    if ((t->all & AL_CLASS(YEAR)) && !(t->head & (measures & ~AL_CLASS(TOTAL)) & ~AL_CLASS(YEAR)))
+    if (t->all & AL_CLASS(YEAR))
         return true;
-    if (t->all & (measures | AL_CLASS(ID) | AL_CLASS(CODE) | AL_CLASS(RANK)) || c->min < 1700)
-        return (t->head & AL_CLASS(YEARLY)) && !(t->all & measures);
-    if (t->all & AL_CLASS(YEARLY))
+    if (t->all & AL_CLASS(YEARLY) && !(t->all & AMOUNTS))
         return true;
-    return !t->counted && c->distinct >= 5 && is_dense(c, 0.9) && repeats(filled, c, 2);
+    if (al_str_is(c->type, "text") || t->all & (AMOUNTS | AL_CLASS(ID) | AL_CLASS(CODE) | AL_CLASS(RANK)))
+        return false;
+    return c->min >= 1700 && !t->counted && c->distinct >= 5 && is_dense(c, 0.9) && repeats(filled, c, 2);
 }
 
-/* Months, weekdays, hours and whatever else runs on: an axis, no amount. */
+/* Months, days and hours within their ranges. */
+static bool is_date_part(const struct al_name_traits *t, const struct al_dash_column *c)
+{
+    static const struct {
+        const char *word;
+        int min, max;
+    } parts[] = {{"month", 0, 12},   {"mes", 0, 12},      {"day", 0, 366},   {"dia", 0, 366},
+                 {"hour", 0, 24},    {"hora", 0, 24},     {"week", 0, 53},   {"semana", 0, 53},
+                 {"quarter", 1, 4},  {"trimestre", 1, 4}, {"weekday", 0, 7}, {"dow", 0, 7},
+                 {"doy", 0, 366},    {"moy", 1, 12},      {"minute", 0, 59}, {"minuto", 0, 59},
+                 {"semester", 1, 2}, {"semestre", 1, 2}};
+    if (!t->step || t->counts || t->strict || t->all & AL_CLASS(UNIT))
+        return false;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (al_str_is(t->head_word, parts[i].word))
+            return within(c, parts[i].min, parts[i].max);
+    return false;
+}
+
+/* Whatever else runs on: an axis, no amount. */
 static bool is_step(const struct al_name_traits *t, const struct al_dash_column *c)
 {
-    const uint32_t strong =
-        AL_CLASS(MONEY) | AL_CLASS(RATE) | AL_CLASS(COUNT) | AL_CLASS(TOTAL) | AL_CLASS(LEVEL);
-    if (!t->step || !c->integers || c->distinct > 200 || t->counts || (t->all & strong & ~AL_CLASS(RATE)))
+    if (is_date_part(t, c))
+        return true;
+    if (!t->step || !c->integers || c->distinct > 200 || t->counts || (t->all & AMOUNTS & ~AL_CLASS(RATE)))
         return false;
     return c->min >= -1 && c->max <= 10000 && is_dense(c, 0.3);
 }
@@ -79,16 +100,20 @@ static bool is_place(const struct al_name_traits *t, const struct al_dash_column
     return degrees && t->n == 1 && (al_str_is(t->head_word, "long") || al_str_is(t->head_word, "longitud"));
 }
 
-static bool is_code(const struct al_name_traits *t, const struct al_dash_column *c)
+static bool is_code(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
 {
-    const uint32_t amounts =
-        AL_CLASS(MONEY) | AL_CLASS(FLOW) | AL_CLASS(RATE) | AL_CLASS(UNIT) | AL_CLASS(LEVEL);
-    if ((t->all & (AL_CLASS(CODE) | AL_CLASS(RANK) | AL_CLASS(LINK))) && !(t->head & amounts) && !t->counts)
+    if ((t->all & (AL_CLASS(CODE) | AL_CLASS(RANK) | AL_CLASS(LINK))) && !(t->head & AMOUNTS) && !t->counts)
         return true;
     if (t->id_last && !t->strict)
         return true;
+    if (t->number_last && !t->strict && c->integers)
+        return c->distinct * 2 >= filled || c->distinct > FEW_CODES;
+    /* Numbers of customers and stations: they have no plural and too many values for groups. */
+    if (c->integers && (t->head & AL_CLASS(DIMENSION)) && c->distinct > FEW_CODES &&
+        !al_word_looks_plural(t->head_word))
+        return !(t->all & (AMOUNTS | AL_CLASS(GENERIC)));
     /* Milliseconds since 1970, and telephone numbers. */
-    return c->integers && c->min > 1e11 && c->max < 1e13 && !(t->all & amounts);
+    return c->integers && c->min > 1e11 && c->max < 1e13 && !(t->all & AMOUNTS);
 }
 
 /* Codes with few values that repeat group rows; others are only counted. */
@@ -104,11 +129,9 @@ static void be_code(uint64_t filled, const struct al_name_traits *t, struct al_d
 /* 1, 2, 3 … of the rows. */
 static bool is_row_number(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
 {
-    const uint32_t amounts = AL_CLASS(MONEY) | AL_CLASS(FLOW) | AL_CLASS(RATE) | AL_CLASS(UNIT) |
-                             AL_CLASS(LEVEL) | AL_CLASS(COUNT) | AL_CLASS(TOTAL);
     bool unique = filled >= 5 && (double)c->distinct >= 0.98 * (double)filled;
     bool index = t->n == 0 || al_str_is(t->head_word, "index") || al_str_is(t->head_word, "column");
-    return unique && is_dense(c, index ? 0.5 : 0.9) && c->min <= 1e6 && (index || !(t->all & amounts)) &&
+    return unique && is_dense(c, index ? 0.5 : 0.9) && c->min <= 1e6 && (index || !(t->all & AMOUNTS)) &&
            !t->counted;
 }
 
@@ -128,40 +151,55 @@ static bool multiples_of_5(const struct al_dash_column *c)
 
 static bool is_class(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
 {
-    const uint32_t amounts = AL_CLASS(MONEY) | AL_CLASS(FLOW) | AL_CLASS(RATE) | AL_CLASS(LEVEL) |
-                             AL_CLASS(COUNT) | AL_CLASS(TOTAL) | AL_CLASS(LEVEL_RATE);
-    if (!c->integers || c->distinct < 2 || !repeats(filled, c, 3))
+    bool amount = t->all & AMOUNTS & ~AL_CLASS(UNIT), coordinate = t->n == 1 && t->head_word.n == 1;
+    if (!c->integers || c->distinct < 2 || !repeats(filled, c, 3) || coordinate || t->counts)
         return false;
-    if ((t->head & AL_CLASS(DIMENSION)) && !(t->all & amounts))
+    if ((t->head & AL_CLASS(DIMENSION)) && !amount)
         return c->distinct <= FEW_CODES;
-    if (t->all & amounts || t->counts)
+    if (amount)
         return false;
     if (c->distinct <= FEW && c->max - c->min <= 100)
-        return true;
+        return repeats(filled, c, 5);
     /* Classes of 5 or 10 years, kilos, points. */
     return c->distinct <= FEW_CODES && multiples_of_5(c) && repeats(filled, c, 10);
 }
 
 /* --- measures --- */
 
-static enum al_dash_adds generic_adds(const struct al_profile_context *x, const struct al_name_traits *t)
+/* The value of each of few things, written into each of its rows: adding it up would count it again and
+ * again. */
+static bool is_repeated(uint64_t filled, const struct al_dash_column *c)
+{
+    const size_t n = sizeof c->top / sizeof *c->top;
+    uint64_t each = c->top_count[0];
+    if (c->n_top < n || !c->distinct_exact || c->distinct <= FEW || each < 2)
+        return false;
+    for (size_t i = 1; i < n; i++)
+        if (c->top_count[i] != each)
+            return false;
+    return each * c->distinct == filled;
+}
+
+static enum al_dash_adds generic_adds(const struct al_profile_context *x, const struct al_name_traits *t,
+                                      const struct al_dash_column *c)
 {
     if (x->source & (AL_CLASS(LEVEL) | AL_CLASS(LEVEL_RATE)))
         return x->source & AL_CLASS(RATE) ? AL_ADDS_NEVER : AL_ADDS_ACROSS;
     if (t->counts || t->all & AL_CLASS(TOTAL))
         return AL_ADDS_ALWAYS;
-    if (x->source & (AL_CLASS(RATE) | AL_CLASS(UNIT)))
-        return AL_ADDS_NEVER;
-    return x->source & (AL_CLASS(MONEY) | AL_CLASS(FLOW)) ? AL_ADDS_ALWAYS : AL_ADDS_NEVER;
+    if (x->source & (AL_CLASS(RATE) | AL_CLASS(UNIT)) || c->min < 0)
+        return t->flow ? AL_ADDS_ALWAYS : AL_ADDS_NEVER; /* "amount" */
+    return t->flow || x->source & (AL_CLASS(MONEY) | AL_CLASS(FLOW)) ? AL_ADDS_ALWAYS : AL_ADDS_NEVER;
 }
 
 static enum al_dash_adds level_adds(const struct al_name_traits *t, const struct al_dash_column *c)
 {
-    if (t->head & AL_CLASS(UNIT))
+    bool size = al_str_is(t->head_word, "size") || al_str_is(t->head_word, "tamano");
+    if (t->head & AL_CLASS(UNIT) && !size)
         return AL_ADDS_NEVER;
-    if (!(t->all & AL_CLASS(LEVEL)) && !c->integers && c->max <= 100)
+    if (!(t->all & AL_CLASS(LEVEL)) && !t->level_count && !c->integers && c->max <= 100)
         return AL_ADDS_NEVER; /* unemployment as a percentage */
-    if (t->delta || (t->flow && !(t->head & AL_CLASS(LEVEL))))
+    if (t->delta || (t->flow && !(t->head & AL_CLASS(LEVEL)) && !t->level_count))
         return AL_ADDS_ALWAYS;
     return AL_ADDS_ACROSS;
 }
@@ -173,23 +211,37 @@ static enum al_dash_adds size_adds(const struct al_name_traits *t, const struct 
     return large <= (margin ? 100 : 1) ? AL_ADDS_NEVER : AL_ADDS_ALWAYS;
 }
 
-static enum al_dash_adds adds_of(const struct al_profile_context *x, const struct al_name_traits *t,
-                                 const struct al_dash_column *c)
+/* A name that no list knows. In a file that is called after a level its whole numbers are levels; else a lone
+ * plural whose numbers spread as counts do is counted; anything else is averaged, which is never nonsense. */
+static enum al_dash_adds unknown_adds(const struct al_profile_context *x, const struct al_name_traits *t,
+                                      const struct al_dash_column *c)
+{
+    if (!c->integers && c->max <= 100)
+        return AL_ADDS_NEVER;
+    if (x->clock && x->source & (AL_CLASS(LEVEL) | AL_CLASS(LEVEL_RATE)) &&
+        !(t->all & (AL_CLASS(UNIT) | AL_CLASS(MEASURED))))
+        return t->delta ? AL_ADDS_ALWAYS : AL_ADDS_ACROSS;
+    return t->counted && t->n == 1 && c->integers && c->min >= 0 && c->min * 10 <= c->max ? AL_ADDS_ALWAYS
+                                                                                          : AL_ADDS_NEVER;
+}
+
+static enum al_dash_adds adds_by_name(const struct al_profile_context *x, const struct al_name_traits *t,
+                                      const struct al_dash_column *c)
 {
     const uint32_t property = AL_CLASS(UNIT) | AL_CLASS(MEASURED);
     if (t->strict)
         return AL_ADDS_NEVER;
     if (t->n == 1 && t->all & AL_CLASS(GENERIC))
-        return generic_adds(x, t);
-    if (t->all & AL_CLASS(CUMULATIVE))
+        return generic_adds(x, t, c);
+    if (t->all & AL_CLASS(CUMULATIVE) && !(t->all & AL_CLASS(RATE)))
         return AL_ADDS_ACROSS;
-    if (t->counts && !(t->all & AL_CLASS(LEVEL)))
+    if (t->counts && !(t->all & (AL_CLASS(LEVEL) | AL_CLASS(LEVEL_RATE))) && !t->level_count)
         return AL_ADDS_ALWAYS;
     if (t->all & AL_CLASS(RATE) && !(t->flow && t->counted))
         return AL_ADDS_NEVER;
     if (t->head & AL_CLASS(SIZE))
         return size_adds(t, c);
-    if (t->all & (AL_CLASS(LEVEL) | AL_CLASS(LEVEL_RATE)))
+    if (t->all & (AL_CLASS(LEVEL) | AL_CLASS(LEVEL_RATE)) || t->level_count)
         return level_adds(t, c);
     if (t->all & AL_CLASS(STATISTIC) && !t->flow)
         return AL_ADDS_NEVER;
@@ -198,9 +250,14 @@ static enum al_dash_adds adds_of(const struct al_profile_context *x, const struc
                                                                                       : AL_ADDS_NEVER;
     if (t->all & AL_CLASS(TOTAL))
         return !(t->all & property) || t->money_unit || c->integers ? AL_ADDS_ALWAYS : AL_ADDS_NEVER;
-    if (t->all & property)
-        return AL_ADDS_NEVER;
-    return t->counted && c->integers && c->min >= 0 ? AL_ADDS_ALWAYS : AL_ADDS_NEVER;
+    return t->all & property ? AL_ADDS_NEVER : unknown_adds(x, t, c);
+}
+
+enum al_dash_adds al_profile_adds(const struct al_profile_context *x, const struct al_name_traits *t,
+                                  const struct al_dash_column *c)
+{
+    enum al_dash_adds adds = adds_by_name(x, t, c);
+    return is_repeated(al_column_filled(x, c), c) ? AL_ADDS_NEVER : adds;
 }
 
 static void set_percent(const struct al_name_traits *t, struct al_dash_column *c)
@@ -220,11 +277,30 @@ static void set_percent(const struct al_name_traits *t, struct al_dash_column *c
     c->unit_percent = called && fabs(c->max) <= 10000;
 }
 
+/* 0 and 1: the mean is a share. What asks for it by its name is a measure; else it groups when nothing else
+ * does. */
+static void be_flag(const struct al_profile_context *x, const struct al_name_traits *t,
+                    struct al_dash_column *c)
+{
+    bool counts = t->counts || (t->flow && (t->counted || t->all & AL_CLASS(MONEY)));
+    if (t->all & AL_CLASS(OUTCOME) && !counts) {
+        be_measure(c, AL_ADDS_NEVER);
+        c->percent = true;
+    } else if (counts) {
+        be_measure(c, al_profile_adds(x, t, c));
+    } else {
+        c->role = AL_ROLE_BOOLEAN;
+        c->percent = true;
+    }
+}
+
 void al_profile_number(const struct al_profile_context *x, const struct al_name_traits *t,
                        struct al_dash_column *c)
 {
     uint64_t filled = al_column_filled(x, c);
     const uint32_t flows = AL_CLASS(MONEY) | AL_CLASS(FLOW) | AL_CLASS(COUNT) | AL_CLASS(TOTAL);
+    bool short_year =
+        (t->head & AL_CLASS(YEAR)) && c->integers && c->max < 1000 && c->distinct <= 120 && !t->counted;
     if (al_str_is(c->parsed_as, "12 %")) {
         be_measure(c, AL_ADDS_NEVER);
         c->unit_percent = true;
@@ -235,25 +311,18 @@ void al_profile_number(const struct al_profile_context *x, const struct al_name_
         c->time = AL_TIME_YEAR;
     } else if (is_place(t, c)) {
         c->role = AL_ROLE_PLACE;
-    } else if (is_code(t, c)) {
+    } else if (is_date_part(t, c)) {
+        be_class(c);
+    } else if (is_code(t, filled, c)) {
         be_code(filled, t, c);
     } else if (within(c, 0, 1) && c->distinct <= 2) {
-        if (t->all & AL_CLASS(OUTCOME)) {
-            be_measure(c, AL_ADDS_NEVER);
-            c->percent = true;
-        } else if (t->all & flows && !(t->all & AL_CLASS(DIMENSION))) {
-            be_measure(c, adds_of(x, t, c));
-        } else {
-            c->role = AL_ROLE_BOOLEAN;
-        }
+        be_flag(x, t, c);
     } else if (is_row_number(t, filled, c)) {
         c->role = AL_ROLE_IDENTIFIER;
-    } else if (is_step(t, c) || is_class(t, filled, c) ||
-               ((t->head & AL_CLASS(YEAR)) && c->integers && c->max < 1000 && c->distinct <= 120 &&
-                !t->counted)) {
+    } else if (is_step(t, c) || is_class(t, filled, c) || short_year) {
         be_class(c);
     } else {
-        be_measure(c, adds_of(x, t, c));
+        be_measure(c, al_profile_adds(x, t, c));
         set_percent(t, c);
     }
 }

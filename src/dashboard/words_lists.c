@@ -11,7 +11,7 @@ static const char *const lists[] = {
         "donacion donation earning ebit ebitda egreso expenditure expense facturacion facturado facturas "
         "fee fine flete freight funding gain ganancia gasto gmv grant gross importe impuesto indemnizacion "
         "ingreso inversion investment invoiced iva loss monto multa net neto nomina opex outlay overhead "
-        "pagado pago paid payment payout payroll peaje penalty pension perdida premium presupuesto prima "
+        "pagado pago paid payment payout payroll peaje penalty pension perdida premiums presupuesto prima "
         "proceeds profit propina purchase recargo recaudacion recaudo receipt reembolso refund "
         "reimbursement retiro revenue revenues royalty sale shipping spend spending spent sponsorship "
         "subsidio subsidy subtotal surcharge takings taquilla tax tip toll transferencia turnover utilidad "
@@ -48,17 +48,18 @@ static const char *const lists[] = {
         "accumulated acumulada acumulado cum cumul cumulated cumulative cumulativo mtd qtd running todate "
         "ytd",
     [AL_CLASS_LEVEL] =
-        "accounts adult afiliado aforo ahorro alumno army asset aum backlog backlogs balance bed boy cama "
-        "capacity cartera cattle censo children citizen clientes clients cuentas customers debt desempleado "
-        "deuda dwelling elector empleado employed employee enrolled enrollment enrolment equity estudiante "
-        "existencia familias families fan females fleet follower gente girl habitante headcount headcounts "
-        "hogar holdings hombre homes household houses inhabitant inmate inventario inventory job jobs "
-        "jubilado kids liability livestock males matriculado member membership men miembro mujer nina nino "
-        "noncitizen occupied ocupado onhand outstanding parado pasivo patrimonio payable pending pensionado "
-        "pensionista people person persona plantilla poblacion pop population populations preso prisoner "
-        "pupil receivable recluso reservas reserves reservoir resident residente saldo saving seguidor "
-        "socio soldier staff stock storage student subscriber suscriptor taxpayer trabajador troop troops "
-        "unemployed user usuario varon vehicle veteran vivienda voter wip women worker workers workforce",
+        "accounts adults afiliados aforo ahorro alumnos army assets aum backlog backlogs balance beds boys "
+        "camas capacity cartera cattle censo children citizens clientes clients customers debt desempleado "
+        "deuda dwellings electores empleados employed employees enrolled enrollment enrolment equity "
+        "estudiantes existencia familias families fans females fleet followers gente girls habitantes "
+        "headcount headcounts hogars holdings hombres homes households houses inhabitants inmates "
+        "inventario inventory jobs jubilados kids liabilities livestock males matriculado members "
+        "membership men miembros mujeres ninas ninos noncitizen occupied ocupado onhand outstanding parado "
+        "pasivo patrimonio payable pending pensionado pensionista people persona persons plantilla "
+        "poblacion pop population populations preso prisoners pupils receivable recluso reserves reservoir "
+        "residentes residents saldo saving seguidores socios soldiers staff stock storage students "
+        "subscribers suscriptores taxpayers trabajadores troop troops unemployed users usuarios varones "
+        "vehicles veterans viviendas voters wip women workers workforce",
     [AL_CLASS_LEVEL_RATE] =
         "alfabetizacion desempleo empleo employment literacy paro participation pobreza poverty "
         "unemployment vacancy",
@@ -93,12 +94,12 @@ static const char *const lists[] = {
         "gust hba1c height high horsepower hourly hp imc income interval jornal lag largo latencia latency "
         "length lifespan listprice longitud low luminosity mag magnitud magnitude masa mass milage mileage "
         "mpg msrp mv nitrogen odometer oxygen pace perimeter peso phosphorus pib porcion potencia power "
-        "precio presion pressure price profundidad protein pulse pulso quote radiation radio radius rent "
-        "renta rental retraso room runtime salario salary saleprice salinity seat seniority serving signal "
-        "size sodium speed storey sueldo sugar sulphates superficie surface systolic tamano tarifa tasacion "
-        "tavg temp temperatura temperature tenure thalach thickness tiempo time tmax tmean tmin torque "
-        "trestbps turbidity unitcost unitprice valuation velocidad viento visibility vitamin voltage "
-        "voltaje vwap wage wait waiting weight width wind",
+        "precio premium presion pressure price profundidad protein pulse pulso quote radiation radio radius "
+        "rent renta rental retraso room runtime salario salary saleprice salinity seat seniority serving "
+        "signal size sodium speed storey sueldo sugar sulphates superficie surface systolic tamano tarifa "
+        "tasacion tavg temp temperatura temperature tenure thalach thickness tiempo time tmax tmean tmin "
+        "torque trestbps turbidity unitcost unitprice valuation velocidad viento visibility vitamin voltage "
+        "voltaje vwap wage wait waiting weight width wind x y z",
     [AL_CLASS_MEASURED] =
         "amp anio ano bar billion bps byte c cal cc celsius cm day days db deg degree dia dias dpi f "
         "fahrenheit feet foot ft g gal gallon galon gb ghz gr grado gram gramo ha hectare hectarea hora "
@@ -130,23 +131,25 @@ static const char *const lists[] = {
     [AL_CLASS_PLACE] =
         "coord coordenada coordinate easting lat latitud latitude lng lon longitud longitude northing",
     [AL_CLASS_DIMENSION] =
-        "aerolinea aeropuerto agent agente airline airport answer band barrio body bracket branch brand "
-        "browser campaign campana canal cargo carrier categoria category channel city ciudad clarity clase "
-        "class client cliente clima cluster color colour company comuna condado condition continent "
-        "continente country county currency customer cut day departamento department dept device diet "
-        "distributor district distrito division drive educacion education employer empresa equipo escuela "
+        "actor aerolinea aeropuerto agent agente airline airport answer artist artista author autor band "
+        "barrio batch block bloque body bracket branch brand browser campaign campana canal cargo carrier "
+        "categoria category channel city ciudad clarity clase class client cliente clima cluster color "
+        "colour company comuna condado condition conductor continent continente country county currency "
+        "customer cut dataset day departamento department dept device diet director distributor district "
+        "distrito division drive driver educacion education employer empresa encuestado equipo escuela "
         "especie estacion estado etapa ethnicity etnia event fabricante fase fuel fuente gender genero "
-        "genre gerente grade group grupo hospital idioma industria industry isla island job kind label "
-        "language league level liga line linea location make manager manufacturer marca market material "
-        "medium mercado method metodo mode model modelo moneda motivo mpaa municipality municipio "
-        "neighborhood neighbourhood network nivel occupation ocupacion office oficina origen origin outcome "
-        "pais partido party payment phase plan plataforma platform prioridad priority product producto "
-        "proveedor province provincia quarter question race raza reason region rep result resultado rol "
-        "role salesperson school season sector sede segment segmento seller series severity sex sexo shape "
-        "shift site sitio source species stage state station status store studio subscription sucursal "
-        "supplier symbol tag team tema temporada term theme ticker tienda tier tipo topic transmission "
-        "treatment trimestre turno type ubicacion universidad university variedad variety vendedor vendor "
-        "ward weather weekday zona zone",
+        "genre gerente grade group grupo hospital idioma industria industry isla island job jugador kind "
+        "label language league level liga line linea location machine make manager manufacturer maquina "
+        "marca market material medium mercado method metodo mode model modelo moneda motivo mpaa "
+        "municipality municipio neighborhood neighbourhood network nivel occupation ocupacion office "
+        "oficina origen origin outcome paciente pais participant participante partido party patient payment "
+        "phase plan plant planta plataforma platform player plot prioridad priority product producto "
+        "proveedor province provincia quarter question race raza reason region rep respondent result "
+        "resultado rol role salesperson school season sector sede segment segmento seller sensor series "
+        "severity sex sexo shape shift site sitio source species stage state station status store studio "
+        "subject subscription sucursal supplier symbol tag team tema temporada term theme ticker tienda "
+        "tier tipo topic transmission treatment trimestre turno type ubicacion universidad university "
+        "variedad variety vendedor vendor ward weather weekday zona zone",
     [AL_CLASS_OUTCOME] =
         "abandono accepted admitted approved aprobado attrition cancelado canceled cancelled churn churned "
         "clicked complaint conversion converted dead death deceased default defaulted delayed devuelto "
@@ -178,14 +181,15 @@ static const char *const lists[] = {
         "semestre seq sequence step tick timepoint trial trimestre vuelta wave week weekday",
     [AL_CLASS_GENERIC] =
         "amount cantidad count data dato figure measure measurement medicion medida metric n num number "
-        "numero obs observacion observation quantity total val valor value",
+        "numero obs observacion observation quantity result resultado total val valor value",
     [AL_CLASS_LINK] =
         "avatar enlace foto href image imagen img link logo permalink photo picture poster thumbnail uri "
         "url web webpage website wikipedia",
     [AL_CLASS_MINOR] =
-        "adj adjusted anterior baseline descuento discount estimate estimated expected fee forecast freight "
-        "iva lag meta muestra objetivo prev previous prior sample shipping target tax vat",
-    [AL_CLASS_BETTER] = "all global grand overall total worldwide",
+        "adj adjusted anterior baseline cambio change descuento discount estimate estimated expected fee "
+        "forecast freight iva lag meta muestra objetivo prediction prev previous prior sample shipping "
+        "target tax variacion variation vat",
+    [AL_CLASS_BETTER] = "actual all close global grand overall total worldwide",
 };
 
 const char *al_word_list(enum al_word_class c)
