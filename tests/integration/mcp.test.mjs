@@ -41,7 +41,7 @@ test("initialize answers with the asked version, or with the newest", async () =
 test("tools/list offers code mode, and file tools only when exposed", () =>
   withServer([], async (bare) => {
     const names = (await bare.request("tools/list")).result.tools.map((t) => t.name).sort();
-    assert.deepEqual(names, ["artifact_create", "artifact_list", "artifact_read", "data_inspect", "data_query", "forge_guide", "js_run"]);
+    assert.deepEqual(names, ["artifact_create", "artifact_list", "artifact_read", "dashboard_generate", "data_inspect", "data_query", "forge_guide", "js_run"]);
     await withServer(["--expose", "files"], async (wide) => {
       const { tools } = (await wide.request("tools/list")).result;
       const found = tools.map((t) => t.name).sort();
