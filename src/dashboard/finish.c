@@ -2,9 +2,9 @@
 #include "dashboard/scan_int.h"
 
 #include "base/mem.h"
+#include "dataset/cell.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 struct finish {
@@ -48,15 +48,18 @@ static int by_weight(const void *x, const void *y)
     return c ? c : al_dash_cell_cmp(&a->key, &b->key);
 }
 
-static double natural(enum al_dash_natural n, const struct al_dash_cell *c)
+double al_natural_of(enum al_dash_natural n, const struct al_dash_cell *c)
 {
-    char digits[24];
+    autobuf struct al_buf digits = AL_BUF_INIT(512);
     if (c->kind == AL_DASH_CELL_TEXT)
-        return al_natural_key(n, c->text);
-    if (c->kind != AL_DASH_CELL_INT || n == AL_NATURAL_NUMBER)
+        return n == AL_NATURAL_NONE ? 0 : al_natural_key(n, c->text);
+    if (c->kind == AL_DASH_CELL_NONE || n == AL_NATURAL_NUMBER || n == AL_NATURAL_NONE)
         return 0; /* numbers stand in their order before texts */
-    snprintf(digits, sizeof digits, "%lld", (long long)c->i);
-    return al_natural_key(n, al_str_of(digits));
+    if (c->kind == AL_DASH_CELL_INT)
+        al_buf_addf(&digits, "%lld", (long long)c->i);
+    else
+        al_cell_print(c->d, -1, &digits);
+    return al_natural_key(n, al_buf_str(&digits));
 }
 
 /* Few keys: by insertion, first by the natural order, then by the key. */
@@ -64,10 +67,10 @@ static void sort_naturally(enum al_dash_natural n, struct al_total *list, size_t
 {
     for (size_t i = 1; i < count; i++) {
         struct al_total t = list[i];
-        double key = natural(n, &t.key);
+        double key = al_natural_of(n, &t.key);
         size_t at = i;
         while (at > 0) {
-            double other = natural(n, &list[at - 1].key);
+            double other = al_natural_of(n, &list[at - 1].key);
             if (other < key || (!(other > key) && al_dash_cell_cmp(&list[at - 1].key, &t.key) <= 0))
                 break;
             list[at] = list[at - 1];
@@ -208,7 +211,7 @@ static bool other(struct finish *f, size_t shown, double *ret)
 {
     struct al_groups *g = f->g;
     double sum = 0, rest = 0;
-    if (!f->w->other || !al_agg_adds(f->w->agg))
+    if (!f->w->other || !al_agg_adds(al_widget_agg(f->w)))
         return false;
     for (size_t i = 0; i < g->n; i++) {
         double v = al_dash_cell_double(&g->list[i].value), t = sum + v;

@@ -18,6 +18,8 @@ void al_dash_cell_of(struct sqlite3_stmt *s, int i, struct al_dash_cell *ret);
 /* A key as text: numbers as they print. In the arena; {NULL, 0} when that is full. */
 struct al_str al_dash_cell_str(struct al_arena *a, const struct al_dash_cell *c);
 double al_dash_cell_double(const struct al_dash_cell *c); /* NAN: none, or beyond all numbers */
+/* Where a key stands in the natural order; 0 for what has none. */
+double al_natural_of(enum al_dash_natural n, const struct al_dash_cell *c);
 
 struct al_group {
     struct al_dash_cell label, series, value;
@@ -39,14 +41,6 @@ struct al_groups {
 /* Puts groups into a result: order, limit, Other, the gaps of a time axis. Sorts what it is given. */
 int al_finish(struct al_dash *d, const struct al_widget *w, struct al_groups *g, struct al_result *r,
               struct al_err *err) AL_MUST_CHECK;
-
-/* A sum as SQLite's sum() and avg() have it, bit for bit. */
-struct al_sum {
-    double sum, rest;
-    int64_t whole;
-    uint64_t n;
-    bool real, overflowed;
-};
 
 /* The widget by its own SQL. 0: r has its numbers, or r->failed; -1: the build cannot go on. */
 int al_scan_own(struct al_dash *d, const struct al_widget *w, struct al_result *r, struct al_err *err) AL_MUST_CHECK;

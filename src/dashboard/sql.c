@@ -84,7 +84,7 @@ void al_sql_value(const struct al_dash *d, const struct al_widget *w, struct al_
 {
     static const char *const names[] = {
         [AL_AGG_SUM] = "sum", [AL_AGG_AVG] = "avg", [AL_AGG_MIN] = "min", [AL_AGG_MAX] = "max"};
-    switch (w->agg) {
+    switch (al_widget_agg(w)) {
     case AL_AGG_DISTINCT:
         al_buf_adds(out, "count(DISTINCT ");
         al_sql_name(out, column(d, w->metric)->name);
@@ -103,7 +103,7 @@ void al_sql_value(const struct al_dash *d, const struct al_widget *w, struct al_
         al_buf_adds(out, "count(*)");
         break;
     default:
-        call(d, names[w->agg], w->metric, out);
+        call(d, names[al_widget_agg(w)], w->metric, out);
     }
 }
 
@@ -206,7 +206,7 @@ static void and_has_key(const struct al_dash *d, int i, enum al_bucket b, struct
  * of most rows. */
 static void weight(const struct al_dash *d, const struct al_widget *w, struct al_buf *out)
 {
-    if (al_agg_adds(w->agg))
+    if (al_agg_adds(al_widget_agg(w)))
         al_sql_value(d, w, out);
     else
         al_buf_adds(out, "count(*)");
@@ -275,7 +275,7 @@ static void series(const struct al_dash *d, const struct al_widget *w, struct al
     al_sql_rows(d, w, &where);
     and_has_key(d, w->dimension, b, &where);
     al_buf_adds(out, "\nGROUP BY 1");
-    if (al_widget_slices(w)) {
+    if (al_widget_slices(w) && b == AL_BUCKET_NONE) {
         al_buf_adds(out, "\nHAVING ");
         al_sql_value(d, w, out);
         al_buf_adds(out, " > 0");

@@ -14,6 +14,11 @@ bool al_sql_wide(const struct al_dash *d, int column);
 enum al_bucket al_axis_bucket(const struct al_dash *d, const struct al_widget *w, bool second);
 /* `latest`: by which bucket of its clock. The widget's, when its dimension is no time; else years of a year, days of a date. */
 enum al_bucket al_clock_bucket(const struct al_dash *d, const struct al_widget *w);
+/* What a widget computes: rows, when it names no column. */
+static inline enum al_agg al_widget_agg(const struct al_widget *w)
+{
+    return w->metric < 0 ? AL_AGG_COUNT : w->agg;
+}
 /* Its groups may be put together by addition: sums and counts. */
 static inline bool al_agg_adds(enum al_agg a)
 {
