@@ -33,6 +33,18 @@ static bool is_percent(const struct al_widget *w, const struct al_dash_column *c
            (w->agg == AL_AGG_AVG || w->agg == AL_AGG_MIN || w->agg == AL_AGG_MAX);
 }
 
+static bool in_line(const struct al_widget *w)
+{
+    return w->type != AL_W_KPI && w->type != AL_W_TABLE && w->type != AL_W_SCATTER;
+}
+
+/* All numbers of the widget are whole, though its column's need not be. */
+static bool is_whole(const struct al_dash *d, const struct al_widget *w)
+{
+    const struct al_widget *first = d->plan.widgets;
+    return d->results && w >= first && w < first + d->plan.n_widgets && d->results[w - first].whole;
+}
+
 struct al_number_style al_number_style_of(const struct al_dash *d, const struct al_widget *w, double largest)
 {
     struct al_number_style s = {0};
@@ -45,7 +57,7 @@ struct al_number_style al_number_style_of(const struct al_dash *d, const struct 
         return s;
     }
     s.unit_percent = c->unit_percent && w->agg != AL_AGG_RATIO && w->agg != AL_AGG_SUM;
-    if (c->integers && !is_mean(w->agg))
+    if ((c->integers && !is_mean(w->agg)) || (is_whole(d, w) && c->scale != DIGITS))
         return s;
     if (largest > 0 && largest < 1 && c->scale != DIGITS) {
         s.significant = SMALL_DIGITS;
@@ -54,8 +66,8 @@ struct al_number_style al_number_style_of(const struct al_dash *d, const struct 
     s.max_digits = largest >= ROUND && c->scale <= 0 ? 0 : DIGITS;
     if (c->scale >= 0 && c->scale < DIGITS && !is_mean(w->agg))
         s.max_digits = c->scale;
-    /* Prices, and means beside one another, stand in line. */
-    if (c->scale == DIGITS || (is_mean(w->agg) && w->type != AL_W_KPI))
+    /* Numbers beside one another stand in line; rows of the file stand as they are there, but for prices. */
+    if (c->scale == DIGITS || in_line(w))
         s.min_digits = s.max_digits;
     return s;
 }

@@ -10,14 +10,33 @@
 #define LONG_AXIS 24 /* labels that want a wide card */
 #define WIDE_TABLE 6 /* columns, likewise */
 
-static void put_line(struct al_page *p, const char *open, struct al_str text, const char *close)
+/* --- the page's head --- */
+
+static struct al_str time_text(struct al_page *p, enum al_bucket b, const char *iso)
 {
-    al_page_add(p, open);
-    al_page_text(p, text);
-    al_page_add(p, close);
+    char key[16];
+    if (!al_bucket_key(b, al_str_of(iso), key))
+        return AL_STR("");
+    al_format_bucket(p->fmt, b, al_str_of(key), &p->text);
+    return al_page_keep(p);
 }
 
-/* --- the page's head --- */
+static struct al_str between(struct al_page *p, struct al_str first, struct al_str last)
+{
+    return al_str_eq(first, last) ? first : AL_PAGE_FILL(p, AL_TEXT_PAGE_PERIOD, first, last);
+}
+
+/* From the first to the last moment of the file, where no filter takes some of it away. */
+static struct al_str span(struct al_page *p)
+{
+    const struct al_dash *d = p->d;
+    if (!d->profile.n_times || d->plan.n_filters)
+        return AL_STR("");
+    const struct al_dash_column *c = &d->catalog.columns[d->profile.times[0]];
+    enum al_bucket b = al_bucket_for(c);
+    struct al_str first = time_text(p, b, c->first), last = time_text(p, b, c->last);
+    return first.n && last.n ? between(p, first, last) : AL_STR("");
+}
 
 /* The time that the rows are of: the first and the last period of a trend, else of the first time column. */
 static struct al_str period(struct al_page *p)
@@ -30,38 +49,55 @@ static struct al_str period(struct al_page *p)
             continue;
         struct al_str first = al_page_label(p, w->dimension, w->bucket, r->labels[0]);
         struct al_str last = al_page_label(p, w->dimension, w->bucket, r->labels[r->n_labels - 1]);
-        return al_str_eq(first, last) ? first : AL_PAGE_FILL(p, AL_TEXT_PAGE_PERIOD, first, last);
+        return between(p, first, last);
     }
-    return AL_STR("");
+    return span(p);
+}
+
+/* Rows that the filters keep. False: no part of the page counts them. */
+static bool kept_rows(const struct al_page *p, uint64_t *ret)
+{
+    const struct al_dash *d = p->d;
+    *ret = d->catalog.rows;
+    if (!d->plan.n_filters)
+        return true;
+    for (size_t i = 0; i < d->plan.n_widgets; i++) {
+        const struct al_widget *w = &d->plan.widgets[i];
+        const struct al_dash_cell *c = &d->results[i].value;
+        if (w->type == AL_W_KPI && w->agg == AL_AGG_COUNT && w->metric < 0 && !w->latest &&
+            c->kind == AL_DASH_CELL_INT) {
+            *ret = (uint64_t)c->i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct al_str row_words(struct al_page *p)
+{
+    uint64_t all = p->d->catalog.rows, kept;
+    if (kept_rows(p, &kept) && kept != all)
+        return AL_PAGE_FILL(p, AL_TEXT_PAGE_ROWS_OF, al_page_count(p, kept), al_page_count(p, all));
+    return AL_PAGE_FILL(p, all == 1 ? AL_TEXT_PAGE_ROW : AL_TEXT_PAGE_ROWS, al_page_count(p, all));
 }
 
 static void put_filter_words(struct al_page *p)
 {
-    const struct al_dash *d = p->d;
-    autobuf struct al_buf all = AL_BUF_INIT(SCRATCH);
-    if (!d->plan.n_filters)
-        return;
-    for (size_t i = 0; i < d->plan.n_filters; i++) {
-        if (i)
-            al_buf_adds(&all, al_text(&d->plan, AL_TEXT_PAGE_AND));
-        al_filter_words(d, &d->plan.filters[i], &all);
-    }
-    put_line(p, "<p class=\"ac-sub\" dir=\"auto\">",
-             AL_PAGE_FILL(p, AL_TEXT_PAGE_ONLY, al_page_cut(p, al_buf_str(&all), 2 * AL_PAGE_TEXT)),
-             "</p>\n");
+    struct al_str words = al_page_filter_words(p);
+    if (words.n)
+        al_page_line(p, "<p class=\"ac-sub\">", words, "</p>\n");
 }
 
 static void put_title(struct al_page *p)
 {
     const struct al_dash *d = p->d;
     struct al_str source = al_page_source(p), time = period(p);
-    put_line(p, "<header><h1 dir=\"auto\">", d->plan.title, "</h1>\n<p class=\"ac-sub\">");
+    al_page_line(p, "<header><h1>", d->plan.title, "</h1>\n<p class=\"ac-sub\">");
     if (source.n)
-        put_line(p, "<bdi>", source, "</bdi> · ");
-    al_page_text(p, AL_PAGE_FILL(p, d->catalog.rows == 1 ? AL_TEXT_PAGE_ROW : AL_TEXT_PAGE_ROWS,
-                                 al_page_count(p, d->catalog.rows)));
+        al_page_line(p, "", source, " · ");
+    al_page_show(p, row_words(p));
     if (time.n)
-        put_line(p, " · <bdi>", time, "</bdi>");
+        al_page_line(p, " · ", time, "");
     al_page_add(p, "</p>\n");
     put_filter_words(p);
     al_page_add(p, "</header>\n");
@@ -77,18 +113,16 @@ static void put_chips(struct al_page *p)
     al_page_add(p, "\" hidden>\n");
     for (size_t k = 0; k < q->n_chips; k++) {
         al_buf_addf(p->out, "<fieldset data-ac-chip=\"%zu\">", k);
-        put_line(p, "<legend dir=\"auto\">", al_page_name(p, q->chips[k]), "</legend>");
+        al_page_line(p, "<legend>", al_page_name(p, q->chips[k]), "</legend>");
         for (size_t i = 0; i < q->n_values[k]; i++) {
-            al_buf_addf(p->out,
-                        "<button type=\"button\" aria-pressed=\"false\" data-ac-value=\"%zu\" dir=\"auto\">",
-                        i);
-            al_page_text(p, al_page_label(p, q->chips[k], AL_BUCKET_NONE, q->values[k][i]));
+            al_buf_addf(p->out, "<button type=\"button\" aria-pressed=\"false\" data-ac-value=\"%zu\">", i);
+            al_page_show(p, al_page_label(p, q->chips[k], AL_BUCKET_NONE, q->values[k][i]));
             al_page_add(p, "</button>");
         }
         al_page_add(p, "</fieldset>\n");
     }
     al_page_add(p, "<button type=\"button\" class=\"ac-clear\" disabled>");
-    al_page_word(p, AL_TEXT_PAGE_CLEAR);
+    al_page_say(p, AL_TEXT_PAGE_CLEAR);
     al_page_add(p, "</button><p class=\"ac-state\" role=\"status\"></p>\n</section>\n");
 }
 
@@ -101,11 +135,11 @@ static void put_exact(struct al_page *p, double v, const struct al_number_style 
     al_page_digits(p, v);
     if (fabs(v) >= COMPACT && !s->percent) {
         struct al_number_style brief = {.compact = true, .unit_percent = s->unit_percent, .max_digits = 1};
-        put_line(p, "\" title=\"", exact, "\"><span aria-hidden=\"true\">");
-        put_line(p, "", al_page_number(p, &brief, v), "</span><span class=\"ac-hidden\">");
-        put_line(p, "", exact, "</span></span>");
+        al_page_attr(p, "\" title=\"", exact, "\"><span aria-hidden=\"true\">");
+        al_page_attr(p, "", al_page_number(p, &brief, v), "</span><span class=\"ac-hidden\">");
+        al_page_attr(p, "", exact, "</span></span>");
     } else {
-        put_line(p, "\">", exact, "</span>");
+        al_page_attr(p, "\">", exact, "</span>");
     }
 }
 
@@ -114,13 +148,13 @@ static void put_kpi(struct al_page *p, const struct al_widget *w, const struct a
     double v = 0;
     al_page_add(p, "<div class=\"ac-kpi\" data-ac-widget=\"");
     al_page_text(p, al_str_of(w->id));
-    put_line(p, "\"><dt dir=\"auto\">", w->title, "</dt><dd class=\"ac-value\" dir=\"auto\">");
+    al_page_line(p, "\"><dt>", w->title, "</dt><dd class=\"ac-value\">");
     if (al_page_cell_number(&r->value, &v)) {
         struct al_number_style s = al_number_style_of(p->d, w, fabs(v));
         put_exact(p, v, &s);
     } else {
         struct al_str text = r->value.kind == AL_DASH_CELL_TEXT ? r->value.text : AL_STR("\xe2\x80\x94");
-        put_line(p, "<span>", al_page_cut(p, text, AL_PAGE_TEXT), "</span>");
+        al_page_line(p, "<span>", al_page_cut(p, text, p->chars), "</span>");
     }
     al_page_add(p, "</dd></div>\n");
 }
@@ -150,7 +184,7 @@ static void put_note(struct al_page *p, const char *classes, struct al_str text)
 {
     al_page_add(p, "<p class=\"ac-note");
     al_page_add(p, classes);
-    put_line(p, "\" dir=\"auto\">", text, "</p>");
+    al_page_line(p, "\">", text, "</p>");
 }
 
 static bool has_gap(const struct al_widget *w, const struct al_result *r)
@@ -165,6 +199,7 @@ static bool has_gap(const struct al_widget *w, const struct al_result *r)
 static void put_notes(struct al_page *p, const struct al_widget *w, const struct al_result *r)
 {
     size_t shown = r->n_labels - (r->has_other ? 1 : 0);
+    uint64_t rows;
     if (w->bucket == AL_BUCKET_NONE && r->n_labels && r->groups > shown)
         put_note(p, " ac-top",
                  AL_PAGE_FILL(p, AL_TEXT_PAGE_TOP, al_page_count(p, shown), al_page_count(p, r->groups)));
@@ -172,10 +207,10 @@ static void put_notes(struct al_page *p, const struct al_widget *w, const struct
         put_note(p, "",
                  AL_PAGE_FILL(p, AL_TEXT_PAGE_SAMPLE, al_page_count(p, r->n_points),
                               al_page_count(p, r->of_points)));
-    if (w->type == AL_W_TABLE && p->d->catalog.rows > r->n_rows)
-        put_note(p, "",
-                 AL_PAGE_FILL(p, AL_TEXT_PAGE_FIRST_ROWS, al_page_count(p, r->n_rows),
-                              al_page_count(p, p->d->catalog.rows)));
+    if (w->type == AL_W_TABLE && kept_rows(p, &rows) && rows > r->n_rows)
+        put_note(
+            p, "",
+            AL_PAGE_FILL(p, AL_TEXT_PAGE_FIRST_ROWS, al_page_count(p, r->n_rows), al_page_count(p, rows)));
     if (has_gap(w, r))
         put_note(p, " ac-whole", al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_GAPS)));
     if (r->left_out && w->dimension >= 0)
@@ -199,10 +234,10 @@ static void put_card(struct al_page *p, size_t i)
     const struct al_result *r = &p->d->results[i];
     struct al_str id = al_str_of(w->id);
     al_page_add(p, is_wide(w, r) ? "<section class=\"ac-card ac-wide\"" : "<section class=\"ac-card\"");
-    put_line(p, " data-ac-widget=\"", id, "\" aria-labelledby=\"t-");
-    put_line(p, "", id, "\">");
-    put_line(p, "<h2 dir=\"auto\" id=\"t-", id, "\">");
-    put_line(p, "", w->title, "</h2>\n");
+    al_page_attr(p, " data-ac-widget=\"", id, "\" aria-labelledby=\"t-");
+    al_page_attr(p, "", id, "\">");
+    al_page_attr(p, "<h2 id=\"t-", id, "\">");
+    al_page_line(p, "", w->title, "</h2>\n");
     if (w->type == AL_W_HEAT)
         al_page_heat(p, w, r);
     else if (w->type == AL_W_TABLE)
@@ -212,13 +247,13 @@ static void put_card(struct al_page *p, size_t i)
     else
         al_page_figure(p, w, r);
     put_notes(p, w, r);
-    if (p->d->cube && !p->d->cube->widgets[i].there) {
+    if (p->d->cube && !p->counted[i]) {
         al_page_add(p, "<p class=\"ac-fixed\" hidden>");
-        al_page_word(p, AL_TEXT_PAGE_FIXED);
+        al_page_say(p, AL_TEXT_PAGE_FIXED);
         al_page_add(p, "</p>");
     }
-    put_line(p, "<p class=\"ac-tools\"><button type=\"button\" class=\"ac-csv\" aria-label=\"CSV: ", w->title,
-             "\">CSV</button></p></section>\n");
+    al_page_attr(p, "<p class=\"ac-tools\"><button type=\"button\" class=\"ac-csv\" aria-label=\"CSV: ",
+                 w->title, "\">CSV</button></p></section>\n");
 }
 
 static void put_body(struct al_page *p)
@@ -236,15 +271,45 @@ static void put_body(struct al_page *p)
     al_page_made(p);
 }
 
+static void put_page(struct al_page *p)
+{
+    al_buf_clear(p->out);
+    al_page_head(p);
+    put_body(p);
+    al_page_library(p);
+}
+
+/* For a page that is too large: takes the part with the most cells out of the cube (it says of itself that it
+ * is not filtered); when there is none, cuts texts earlier. False: nothing is left to take. */
+static bool write_less(struct al_page *p)
+{
+    size_t most = 0, found = AL_DASH_WIDGETS + 1;
+    for (size_t i = 0; i < p->d->plan.n_widgets; i++) {
+        if (p->counted[i] && p->d->cube->widgets[i].n_cells > most) {
+            most = p->d->cube->widgets[i].n_cells;
+            found = i;
+        }
+    }
+    bool shorter = p->chars > AL_PAGE_SHORT;
+    if (found <= AL_DASH_WIDGETS)
+        p->counted[found] = false;
+    else
+        p->chars = AL_PAGE_SHORT;
+    return found <= AL_DASH_WIDGETS || shorter;
+}
+
 int al_page_write(struct al_dash *d, struct al_err *err)
 {
-    struct al_page p = {.d = d, .out = d->out->html};
+    struct al_page p = {
+        .d = d, .out = d->out->html, .chars = AL_PAGE_TEXT, .fmt = al_format_new(d->plan.locale)};
     al_buf_init(&p.json, SCRATCH);
     al_buf_init(&p.text, SCRATCH);
-    p.fmt = al_format_new(d->plan.locale);
-    al_page_head(&p);
-    put_body(&p);
-    al_page_library(&p);
+    al_page_read_assets(&p);
+    for (size_t i = 0; i < d->plan.n_widgets; i++)
+        p.counted[i] = d->cube && d->cube->n_chips && d->cube->widgets[i].there && !d->results[i].failed;
+    do {
+        put_page(&p);
+    } while ((p.out->n > AL_PAGE_MAX || al_buf_failed(p.out)) && write_less(&p));
     al_format_free(p.fmt);
     al_buf_free(&p.json);
     al_buf_free(&p.text);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define SCRATCH ((size_t)2 << 20)
 #define EXACT_TEXT ((size_t)200 << 10) /* bytes of cells; above, fewer digits are written */
 
 static void put_words(struct al_page *p, struct al_jw *w)
@@ -29,15 +30,17 @@ static void put_words(struct al_page *p, struct al_jw *w)
     al_jw_end(w);
 }
 
-/* --- cells: how much larger a cell's number is than the one before, then its values --- */
+/* --- cells: words by commas, for each a step from the one before where it is not 1, then its values --- */
 
 static void put_number(struct al_buf *out, double v, int digits)
 {
     char text[40];
     if (v == trunc(v) && fabs(v) < 9e15)
-        snprintf(text, sizeof text, ",%.0f", v);
+        snprintf(text, sizeof text, "%.0f", v);
     else
-        snprintf(text, sizeof text, ",%.*g", digits, v);
+        snprintf(text, sizeof text, "%.*g", digits, v);
+    if (out->n)
+        al_buf_addc(out, ',');
     al_buf_adds(out, text);
 }
 
@@ -53,24 +56,30 @@ static void put_values(struct al_buf *out, enum al_agg agg, const struct al_cube
         put_number(out, agg == AL_AGG_MIN ? c->min : c->max, digits);
 }
 
+static int64_t number_of(const struct al_cube *q, const struct al_cube_widget *x,
+                         const struct al_cube_cell *c)
+{
+    uint64_t at = 0;
+    for (size_t k = 0; k < q->n_chips; k++)
+        at = at * q->n_values[k] + c->chip[k];
+    at = at * (x->n_labels ? x->n_labels : 1) + c->label;
+    return (int64_t)(at * (x->n_series ? x->n_series : 1) + c->series);
+}
+
+/* out is empty at first. */
 static void put_cells(const struct al_cube *q, const struct al_cube_widget *x, enum al_agg agg, int digits,
                       struct al_buf *out)
 {
-    uint64_t before = 0;
-    bool first = true;
+    int64_t before = -1;
     for (size_t i = 0; i < x->n_cells; i++) {
         const struct al_cube_cell *c = &x->cells[i];
-        uint64_t at = 0;
         if (!c->n)
             continue;
-        for (size_t k = 0; k < q->n_chips; k++)
-            at = at * q->n_values[k] + c->chip[k];
-        at = at * (x->n_labels ? x->n_labels : 1) + c->label;
-        at = at * (x->n_series ? x->n_series : 1) + c->series;
-        al_buf_addf(out, first ? "%llu" : ",%llu", (unsigned long long)(at - before));
+        int64_t at = number_of(q, x, c);
+        if (at != before + 1)
+            al_buf_addf(out, out->n ? ",+%lld" : "+%lld", (long long)(at - before));
         put_values(out, agg, c, digits);
         before = at;
-        first = false;
     }
 }
 
@@ -79,10 +88,14 @@ static int digits_of(const struct al_page *p)
 {
     const struct al_cube *q = p->d->cube;
     for (int digits = 15; digits > 10; digits -= digits > 12 ? 3 : 2) {
-        autobuf struct al_buf all = AL_BUF_INIT(EXACT_TEXT);
-        for (size_t i = 0; i < p->d->plan.n_widgets; i++)
-            put_cells(q, &q->widgets[i], p->d->plan.widgets[i].agg, digits, &all);
-        if (!al_buf_failed(&all))
+        size_t all = 0;
+        for (size_t i = 0; i < p->d->plan.n_widgets; i++) {
+            autobuf struct al_buf cells = AL_BUF_INIT(SCRATCH);
+            if (p->counted[i])
+                put_cells(q, &q->widgets[i], p->d->plan.widgets[i].agg, digits, &cells);
+            all += cells.n;
+        }
+        if (all <= EXACT_TEXT)
             return digits;
     }
     return 10;
@@ -97,17 +110,14 @@ static void put_strs(struct al_jw *w, const char *key, const struct al_str *list
     al_jw_end(w);
 }
 
-static void put_raw_cells(struct al_page *p, struct al_jw *w, const char *key, const struct al_cube_widget *x,
+static void put_cell_text(struct al_page *p, struct al_jw *w, const char *key, const struct al_cube_widget *x,
                           enum al_agg agg, int digits)
 {
-    autobuf struct al_buf cells = AL_BUF_INIT((size_t)2 << 20);
-    al_buf_addc(&cells, '[');
+    autobuf struct al_buf cells = AL_BUF_INIT(SCRATCH);
     put_cells(p->d->cube, x, agg, digits, &cells);
-    al_buf_addc(&cells, ']');
+    al_jw_kstr(w, key, al_buf_str(&cells));
     if (al_buf_failed(&cells))
         p->out->failed = true;
-    else
-        al_jw_kraw(w, key, al_buf_str(&cells));
 }
 
 static void put_labels(struct al_page *p, struct al_jw *w, const struct al_widget *x,
@@ -151,7 +161,7 @@ static void put_widget(struct al_page *p, struct al_jw *w, size_t i, int digits)
     if (x->other)
         al_jw_kbool(w, "other", true);
     put_labels(p, w, x, c);
-    put_raw_cells(p, w, "cells", c, x->agg, digits);
+    put_cell_text(p, w, "cells", c, x->agg, digits);
     al_jw_end(w);
 }
 
@@ -172,11 +182,11 @@ static void put_cube(struct al_page *p, struct al_jw *w)
         al_jw_end(w);
     }
     al_jw_end(w);
-    put_raw_cells(p, w, "rows", &q->rows, AL_AGG_COUNT, digits);
+    put_cell_text(p, w, "rows", &q->rows, AL_AGG_COUNT, digits);
     al_jw_key(w, "widgets");
     al_jw_arr(w);
     for (size_t i = 0; i < d->plan.n_widgets; i++) {
-        if (q->widgets[i].there && !d->results[i].failed)
+        if (p->counted[i])
             put_widget(p, w, i, digits);
     }
     al_jw_end(w);

@@ -71,7 +71,7 @@ static int height(const struct figure *f)
     if (f->w->type != AL_W_HBAR)
         return 320;
     size_t h = 56 + 24 * f->r->n_labels;
-    return h < 240 ? 240 : h > 900 ? 900 : (int)h;
+    return h < 320 ? 320 : h > 900 ? 900 : (int)h;
 }
 
 void al_page_spec(struct al_page *p, struct al_jw *w, const struct al_widget *x, int h)
@@ -204,17 +204,17 @@ static void put_table(const struct figure *f, bool shares)
     struct al_page *p = f->p;
     double whole = total(f);
     al_page_scroll(p, f->w, "");
-    al_page_add(p, "<thead><tr><th scope=\"col\" dir=\"auto\">");
-    al_page_text(p, al_page_name(p, f->w->dimension));
+    al_page_add(p, "<thead><tr><th scope=\"col\">");
+    al_page_show(p, al_page_name(p, f->w->dimension));
     al_page_add(p, "</th>");
     for (size_t s = 0; s < f->r->n_series; s++) {
-        al_page_add(p, "<th scope=\"col\" class=\"ac-num\" dir=\"auto\">");
-        al_page_text(p, f->series[s].n ? f->series[s] : al_page_name(p, f->w->metric));
+        al_page_add(p, "<th scope=\"col\" class=\"ac-num\">");
+        al_page_show(p, f->series[s].n ? f->series[s] : al_page_name(p, f->w->metric));
         al_page_add(p, "</th>");
     }
     if (shares) {
         al_page_add(p, "<th scope=\"col\" class=\"ac-num\">");
-        al_page_word(p, AL_TEXT_PAGE_SHARE);
+        al_page_say(p, AL_TEXT_PAGE_SHARE);
         al_page_add(p, "</th>");
     }
     al_page_add(p, "</tr></thead><tbody>");
@@ -236,7 +236,7 @@ void al_page_figure(struct al_page *p, const struct al_widget *w, const struct a
     enum al_text_id word;
     if (!r->n_labels || !r->n_series) {
         al_page_add(p, "<p class=\"ac-none\">");
-        al_page_word(p, AL_TEXT_PAGE_NOTHING);
+        al_page_say(p, AL_TEXT_PAGE_NOTHING);
         al_page_add(p, "</p>");
         return;
     }
@@ -249,7 +249,7 @@ void al_page_figure(struct al_page *p, const struct al_widget *w, const struct a
     al_page_add(p, "\"><div class=\"ac-plot\"><canvas role=\"img\" aria-label=\"");
     put_summary(&f);
     al_page_add(p, "\"></canvas></div><details class=\"ac-data\"><summary>");
-    al_page_word(p, AL_TEXT_PAGE_DATA);
+    al_page_say(p, AL_TEXT_PAGE_DATA);
     al_page_add(p, "</summary>");
     put_table(&f, is_round(w) && !f.style.percent && total(&f) > 0);
     al_page_add(p, "</details>");

@@ -4,17 +4,37 @@
 #include "assets/assets.h"
 #include "base/ident.h"
 
-static const char *const styles[] = {"html-base.css", "charts.css", "dashboard.css"};
-static const char *const scripts[] = {"chart.umd.min.js", "charts-boot.js", "dashboard.js"};
+/* Styles, then scripts. */
+static const char *const files[AL_PAGE_STYLES + AL_PAGE_SCRIPTS] = {
+    "html-base.css", "charts.css", "dashboard.css", "chart.umd.min.js", "charts-boot.js", "dashboard.js"};
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-/* Without the last line that names a file of the developer's. None of ours ends its own element; a test says
- * so. */
-static struct al_str asset(const char *name)
+/* A file for the page: without the comment at its head, lines that are comments, and indentation; without the
+ * last line of Chart.js, which names a file of its makers. None ends its own element or has a text over
+ * several lines; a test says so. */
+static void add_lean(struct al_buf *out, struct al_str s)
 {
-    struct al_str s = al_asset(name);
-    ptrdiff_t at = al_str_find(s, AL_STR("\n//# sourceMappingURL"));
-    return at < 0 ? s : (struct al_str){s.p, (size_t)at};
+    ptrdiff_t head = al_str_starts(s, "/*\n") ? al_str_find(s, AL_STR("*/\n")) : -1;
+    size_t i = head < 0 ? 0 : (size_t)head + 3;
+    while (i < s.n) {
+        while (i < s.n && (s.p[i] == ' ' || s.p[i] == '\n'))
+            i++;
+        const char *end = memchr(s.p + i, '\n', s.n - i);
+        struct al_str line = {s.p + i, end ? (size_t)(end - s.p) - i : s.n - i};
+        if (!al_str_starts(line, "//")) {
+            al_buf_add_str(out, line);
+            al_buf_addc(out, '\n');
+        }
+        i += line.n;
+    }
+}
+
+void al_page_read_assets(struct al_page *p)
+{
+    for (size_t i = 0; i < AL_PAGE_STYLES + AL_PAGE_SCRIPTS; i++) {
+        add_lean(&p->text, al_asset(files[i]));
+        p->assets[i] = al_page_keep(p);
+    }
 }
 
 static unsigned hex(char c)
@@ -42,11 +62,11 @@ static void put_hash(struct al_page *p, struct al_str text)
 static void put_policy(struct al_page *p)
 {
     al_page_add(p, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src");
-    for (size_t i = 0; i < COUNT(scripts); i++)
-        put_hash(p, asset(scripts[i]));
+    for (size_t i = 0; i < AL_PAGE_SCRIPTS; i++)
+        put_hash(p, p->assets[AL_PAGE_STYLES + i]);
     al_page_add(p, "; style-src");
-    for (size_t i = 0; i < COUNT(styles); i++)
-        put_hash(p, asset(styles[i]));
+    for (size_t i = 0; i < AL_PAGE_STYLES; i++)
+        put_hash(p, p->assets[i]);
     al_page_add(p, "; img-src data:; form-action 'none'; base-uri 'none'\">\n");
 }
 
@@ -71,9 +91,10 @@ static bool right_to_left(struct al_str locale)
 
 void al_page_head(struct al_page *p)
 {
+    p->rtl = right_to_left(p->d->plan.locale);
     al_page_add(p, "<!doctype html>\n<html lang=\"");
     al_page_text(p, p->d->plan.locale);
-    al_page_add(p, right_to_left(p->d->plan.locale) ? "\" dir=\"rtl\">\n" : "\">\n");
+    al_page_add(p, p->rtl ? "\" dir=\"rtl\">\n" : "\">\n");
     al_page_add(p, "<head>\n<meta charset=\"utf-8\">\n");
     put_policy(p);
     al_page_add(p, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -81,9 +102,9 @@ void al_page_head(struct al_page *p)
                    "content=\"no-referrer\">\n<title>");
     al_page_text(p, p->d->plan.title);
     al_page_add(p, "</title>\n");
-    for (size_t i = 0; i < COUNT(styles); i++) {
+    for (size_t i = 0; i < AL_PAGE_STYLES; i++) {
         al_page_add(p, "<style>");
-        al_buf_add_str(p->out, asset(styles[i]));
+        al_buf_add_str(p->out, p->assets[i]);
         al_page_add(p, "</style>\n");
     }
     al_page_add(p, "</head>\n<body>\n<main class=\"ac-dash\" data-ac-locale=\"");
@@ -95,9 +116,9 @@ void al_page_library(struct al_page *p)
 {
     al_page_add(p, "</main>\n");
     al_page_cube(p);
-    for (size_t i = 0; i < COUNT(scripts); i++) {
+    for (size_t i = 0; i < AL_PAGE_SCRIPTS; i++) {
         al_page_add(p, "<script>");
-        al_buf_add_str(p->out, asset(scripts[i]));
+        al_buf_add_str(p->out, p->assets[AL_PAGE_STYLES + i]);
         al_page_add(p, "</script>\n");
     }
     al_page_add(p, "</body>\n</html>\n");

@@ -42,6 +42,43 @@ void al_page_text(struct al_page *p, struct al_str text)
     al_html_text(p->out, text);
 }
 
+/* From U+0590 on there are letters that run from right to left, and controls that make others do so. */
+static bool may_turn(struct al_str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        if ((unsigned char)s.p[i] >= 0xd6)
+            return true;
+    }
+    return false;
+}
+
+void al_page_show(struct al_page *p, struct al_str text)
+{
+    bool alone = p->rtl || may_turn(text);
+    al_page_add(p, alone ? "<bdi>" : "");
+    al_page_text(p, text);
+    al_page_add(p, alone ? "</bdi>" : "");
+}
+
+void al_page_line(struct al_page *p, const char *open, struct al_str text, const char *close)
+{
+    al_page_add(p, open);
+    al_page_show(p, text);
+    al_page_add(p, close);
+}
+
+void al_page_attr(struct al_page *p, const char *open, struct al_str text, const char *close)
+{
+    al_page_add(p, open);
+    al_page_text(p, text);
+    al_page_add(p, close);
+}
+
+void al_page_say(struct al_page *p, enum al_text_id id)
+{
+    al_page_show(p, al_str_of(al_text(&p->d->plan, id)));
+}
+
 void al_page_word(struct al_page *p, enum al_text_id id)
 {
     al_page_text(p, al_str_of(al_text(&p->d->plan, id)));
@@ -55,16 +92,6 @@ struct al_str al_page_keep(struct al_page *p)
         p->out->failed = true;
     al_buf_clear(&p->text);
     return ret;
-}
-
-/* From U+0590 on there are letters that run from right to left, and controls that make others do so. */
-static bool may_turn(struct al_str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        if ((unsigned char)s.p[i] >= 0xd6)
-            return true;
-    }
-    return false;
 }
 
 struct al_str al_page_fill(struct al_page *p, enum al_text_id id, size_t n, const struct al_str *gaps)

@@ -3,21 +3,14 @@
 
 #include "base/text.h"
 
-#define SQL 6000 /* characters of a statement that are shown */
-
-static void put_line(struct al_page *p, const char *open, struct al_str text, const char *close)
-{
-    al_page_add(p, open);
-    al_page_text(p, text);
-    al_page_add(p, close);
-}
+#define SQL 20 /* times the characters of a text: those of a statement that are shown */
 
 static void put_sql(struct al_page *p, const struct al_widget *w)
 {
     autobuf struct al_buf sql = AL_BUF_INIT((size_t)2 << 20);
     al_sql_widget(p->d, w, &sql);
-    struct al_str all = al_buf_str(&sql), head = al_utf8_head(all, SQL);
-    put_line(p, "<h3 dir=\"auto\">", w->title, "</h3><pre tabindex=\"0\"><code>");
+    struct al_str all = al_buf_str(&sql), head = al_utf8_head(all, SQL * p->chars);
+    al_page_line(p, "<h3>", w->title, "</h3><pre dir=\"ltr\" tabindex=\"0\"><code>");
     al_page_text(p, head);
     if (head.n < all.n) {
         size_t more = al_utf8_count((struct al_str){all.p + head.n, all.n - head.n});
@@ -33,17 +26,17 @@ static void put_foot(struct al_page *p)
     uint64_t raw = 0;
     for (size_t i = 0; i < d->plan.n_widgets; i++)
         raw += d->results[i].n_rows + d->results[i].n_points;
-    al_page_add(p, "<footer><p dir=\"auto\">");
+    al_page_add(p, "<footer><p>");
     if (source.n)
-        put_line(p, "", AL_PAGE_FILL(p, AL_TEXT_PAGE_SOURCE, source), " · ");
+        al_page_line(p, "", AL_PAGE_FILL(p, AL_TEXT_PAGE_SOURCE, source), " · ");
     if (d->catalog.n_sheets > 1)
-        put_line(p, "", AL_PAGE_FILL(p, AL_TEXT_PAGE_SHEET, al_page_cut(p, d->catalog.sheet, AL_PAGE_TEXT)),
+        al_page_line(p, "", AL_PAGE_FILL(p, AL_TEXT_PAGE_SHEET, al_page_cut(p, d->catalog.sheet, p->chars)),
+                     " · ");
+    al_page_line(p, "",
+                 AL_PAGE_FILL(p, d->catalog.rows == 1 ? AL_TEXT_PAGE_ROW : AL_TEXT_PAGE_ROWS,
+                              al_page_count(p, d->catalog.rows)),
                  " · ");
-    put_line(p, "",
-             AL_PAGE_FILL(p, d->catalog.rows == 1 ? AL_TEXT_PAGE_ROW : AL_TEXT_PAGE_ROWS,
-                          al_page_count(p, d->catalog.rows)),
-             " · ");
-    al_page_text(p, AL_PAGE_FILL(p,
+    al_page_show(p, AL_PAGE_FILL(p,
                                  raw == 0   ? AL_TEXT_PAGE_NO_RAW
                                  : raw == 1 ? AL_TEXT_PAGE_RAW_ONE
                                             : AL_TEXT_PAGE_RAW,
@@ -54,15 +47,18 @@ static void put_foot(struct al_page *p)
 void al_page_made(struct al_page *p)
 {
     const struct al_dash *d = p->d;
+    struct al_str filters = al_page_filter_words(p);
     al_page_add(p, "<details class=\"ac-made\"><summary>");
-    al_page_word(p, AL_TEXT_PAGE_MADE);
+    al_page_say(p, AL_TEXT_PAGE_MADE);
     al_page_add(p, "</summary>\n");
-    put_line(p, "<p>", AL_PAGE_FILL(p, AL_TEXT_PAGE_MADE_LEAD, al_page_cut(p, d->catalog.view, AL_PAGE_TEXT)),
-             "</p>\n");
+    al_page_line(p, "<p>", AL_PAGE_FILL(p, AL_TEXT_PAGE_MADE_LEAD, al_page_cut(p, d->catalog.view, p->chars)),
+                 "</p>\n");
+    if (filters.n)
+        al_page_line(p, "<p>", filters, "</p>\n");
     if (d->n_notes) {
         al_page_add(p, "<ul>");
         for (size_t i = 0; i < d->n_notes; i++)
-            put_line(p, "<li dir=\"auto\">", d->notes[i], "</li>");
+            al_page_line(p, "<li>", d->notes[i], "</li>");
         al_page_add(p, "</ul>\n");
     }
     for (size_t i = 0; i < d->plan.n_widgets; i++) {

@@ -88,10 +88,10 @@ static void put_table(const struct scatter *s)
     struct al_page *p = s->p;
     size_t n = s->r->n_points < TABLE_ROWS ? s->r->n_points : TABLE_ROWS;
     al_page_scroll(p, s->w, "");
-    al_page_add(p, "<thead><tr><th scope=\"col\" class=\"ac-num\" dir=\"auto\">");
-    al_page_text(p, al_page_name(p, s->w->x));
-    al_page_add(p, "</th><th scope=\"col\" class=\"ac-num\" dir=\"auto\">");
-    al_page_text(p, al_page_name(p, s->w->y));
+    al_page_add(p, "<thead><tr><th scope=\"col\" class=\"ac-num\">");
+    al_page_show(p, al_page_name(p, s->w->x));
+    al_page_add(p, "</th><th scope=\"col\" class=\"ac-num\">");
+    al_page_show(p, al_page_name(p, s->w->y));
     al_page_add(p, "</th></tr></thead><tbody>");
     for (size_t i = 0; i < n; i++) {
         al_page_add(p, "<tr>");
@@ -102,7 +102,7 @@ static void put_table(const struct scatter *s)
     al_page_add(p, "</tbody></table></div>");
     if (s->r->n_points > n) {
         al_page_add(p, "<p class=\"ac-note\">");
-        al_page_text(
+        al_page_show(
             p, AL_PAGE_FILL(p, AL_TEXT_PAGE_POINTS, al_page_count(p, n), al_page_count(p, s->r->n_points)));
         al_page_add(p, "</p>");
     }
@@ -113,7 +113,7 @@ void al_page_scatter(struct al_page *p, const struct al_widget *w, const struct 
     struct scatter s = {.p = p, .w = w, .r = r};
     if (!r->n_points) {
         al_page_add(p, "<p class=\"ac-none\">");
-        al_page_word(p, AL_TEXT_PAGE_NOTHING);
+        al_page_say(p, AL_TEXT_PAGE_NOTHING);
         al_page_add(p, "</p>");
         return;
     }
@@ -123,7 +123,7 @@ void al_page_scatter(struct al_page *p, const struct al_widget *w, const struct 
                    "<canvas role=\"img\" aria-label=\"");
     put_summary(&s);
     al_page_add(p, "\"></canvas></div><details class=\"ac-data\"><summary>");
-    al_page_word(p, AL_TEXT_PAGE_DATA);
+    al_page_say(p, AL_TEXT_PAGE_DATA);
     al_page_add(p, "</summary>");
     put_table(&s);
     al_page_add(p, "</details>");

@@ -8,7 +8,7 @@
 static void nothing(struct al_page *p)
 {
     al_page_add(p, "<p class=\"ac-none\">");
-    al_page_word(p, AL_TEXT_PAGE_NOTHING);
+    al_page_say(p, AL_TEXT_PAGE_NOTHING);
     al_page_add(p, "</p>");
 }
 
@@ -20,12 +20,12 @@ void al_page_heat(struct al_page *p, const struct al_widget *w, const struct al_
         return;
     }
     al_page_scroll(p, w, " ac-heat");
-    al_page_add(p, "<thead><tr><th scope=\"col\" dir=\"auto\">");
-    al_page_text(p, al_page_name(p, w->dimension));
+    al_page_add(p, "<thead><tr><th scope=\"col\">");
+    al_page_show(p, al_page_name(p, w->dimension));
     al_page_add(p, "</th>");
     for (size_t k = 0; k < r->n_series; k++) {
-        al_page_add(p, "<th scope=\"col\" class=\"ac-num\" dir=\"auto\">");
-        al_page_text(p, al_page_label(p, w->by, AL_BUCKET_NONE, r->series[k]));
+        al_page_add(p, "<th scope=\"col\" class=\"ac-num\">");
+        al_page_show(p, al_page_label(p, w->by, AL_BUCKET_NONE, r->series[k]));
         al_page_add(p, "</th>");
     }
     al_page_add(p, "</tr></thead><tbody>");
@@ -85,18 +85,19 @@ static void text_cell(struct al_page *p, const struct al_dash_column *c, int col
     struct al_str text = AL_STR("\xe2\x80\x94");
     if (key.n)
         text = c->time == AL_TIME_DATE ? time_text(p, key) : al_page_label(p, column, AL_BUCKET_NONE, key);
-    al_page_add(p, "<td dir=\"auto\"");
+    al_page_add(p, "<td");
     if (!al_str_eq(text, key)) {
         al_page_add(p, " data-ac-k=\"");
-        al_page_text(p, al_page_cut(p, key, AL_PAGE_TEXT));
+        al_page_text(p, al_page_cut(p, key, p->chars));
         al_page_add(p, "\"");
     }
     al_page_add(p, ">");
-    al_page_text(p, text);
+    al_page_show(p, text);
     al_page_add(p, "</td>");
 }
 
-static void put_cell(struct al_page *p, int column, const struct al_number_style *s, const struct al_dash_cell *x)
+static void put_cell(struct al_page *p, int column, const struct al_number_style *s,
+                     const struct al_dash_cell *x)
 {
     const struct al_dash_column *c = &p->d->catalog.columns[column];
     double v = 0;
@@ -124,9 +125,8 @@ void al_page_rows(struct al_page *p, const struct al_widget *w, const struct al_
     for (size_t k = 0; k < w->n_columns; k++) {
         bool amount = is_amount(&p->d->catalog.columns[w->columns[k]]);
         s[k] = style(p, w, r, k);
-        al_page_add(p, amount ? "<th scope=\"col\" class=\"ac-num\" dir=\"auto\">"
-                              : "<th scope=\"col\" dir=\"auto\">");
-        al_page_text(p, al_page_name(p, w->columns[k]));
+        al_page_add(p, amount ? "<th scope=\"col\" class=\"ac-num\">" : "<th scope=\"col\">");
+        al_page_show(p, al_page_name(p, w->columns[k]));
         al_page_add(p, "</th>");
     }
     al_page_add(p, "</tr></thead><tbody>");

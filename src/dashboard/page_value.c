@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define FILTERS ((size_t)2 << 20)
+
 struct al_str al_page_number(struct al_page *p, const struct al_number_style *s, double v)
 {
     al_format_number(p->fmt, s, v, &p->text);
@@ -42,7 +44,21 @@ struct al_str al_page_name(struct al_page *p, int c)
 struct al_str al_page_source(struct al_page *p)
 {
     struct al_str given = al_json_get_text(p->d->request, "source");
-    return al_page_cut(p, given.n ? given : p->d->catalog.source, AL_PAGE_TEXT);
+    return al_page_cut(p, given.n ? given : p->d->catalog.source, p->chars);
+}
+
+struct al_str al_page_filter_words(struct al_page *p)
+{
+    const struct al_dash *d = p->d;
+    autobuf struct al_buf all = AL_BUF_INIT(FILTERS);
+    for (size_t i = 0; i < d->plan.n_filters; i++) {
+        if (i)
+            al_buf_adds(&all, al_text(&d->plan, AL_TEXT_PAGE_AND));
+        al_filter_words(d, &d->plan.filters[i], &all);
+    }
+    if (!all.n)
+        return AL_STR("");
+    return AL_PAGE_FILL(p, AL_TEXT_PAGE_ONLY, al_page_cut(p, al_buf_str(&all), 2 * p->chars));
 }
 
 struct al_str al_page_label(struct al_page *p, int c, enum al_bucket b, struct al_str key)
@@ -58,7 +74,7 @@ struct al_str al_page_label(struct al_page *p, int c, enum al_bucket b, struct a
         return al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_YES));
     if (x && al_str_is(x->type, "boolean") && al_str_is(key, "false"))
         return al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_NO));
-    return al_page_cut(p, key, AL_PAGE_TEXT);
+    return al_page_cut(p, key, p->chars);
 }
 
 bool al_page_cell_number(const struct al_dash_cell *c, double *ret)
@@ -90,14 +106,14 @@ void al_page_number_cell(struct al_page *p, const struct al_number_style *s, dou
 
 void al_page_row_head(struct al_page *p, struct al_str text, struct al_str key)
 {
-    al_page_add(p, "<th scope=\"row\" dir=\"auto\"");
+    al_page_add(p, "<th scope=\"row\"");
     if (!al_str_eq(text, key)) {
         al_page_add(p, " data-ac-k=\"");
-        al_page_text(p, al_page_cut(p, key, AL_PAGE_TEXT));
+        al_page_text(p, al_page_cut(p, key, p->chars));
         al_page_add(p, "\"");
     }
     al_page_add(p, ">");
-    al_page_text(p, text);
+    al_page_show(p, text);
     al_page_add(p, "</th>");
 }
 

@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "base/text.h"
 #include "dash_page_world.h"
 
 #include <math.h>
@@ -15,6 +16,12 @@ enum {
     UNITS
 };
 
+/* Titles and notes are short, whatever the file holds. */
+static struct al_str head(struct al_str odd, size_t chars)
+{
+    return odd.p ? al_utf8_head(odd, chars) : odd;
+}
+
 static struct al_str text(struct al_str odd, const char *plain)
 {
     return odd.p ? odd : al_str_of(plain);
@@ -29,7 +36,7 @@ static void columns(struct page_world *w, struct al_str odd)
     for (size_t i = 0; i < 6; i++) {
         w->columns[i] = (struct al_dash_column){.name = text(odd, names[i]),
                                                 .label = text(odd, names[i]),
-                                                .display = text(odd, names[i]),
+                                                .display = text(head(odd, 60), names[i]),
                                                 .type = al_str_of(types[i]),
                                                 .role = roles[i],
                                                 .scale = i == REVENUE ? 2 : -1,
@@ -37,13 +44,13 @@ static void columns(struct page_world *w, struct al_str odd)
                                                 .time = i == DAY ? AL_TIME_DATE : AL_TIME_NONE};
     }
     w->d.catalog = (struct al_dash_catalog){.sheet = text(odd, "Data"),
-                                       .table = text(odd, "data"),
-                                       .view = text(odd, "data_values"),
-                                       .source = text(odd, "sales.csv"),
-                                       .rows = 5000,
-                                       .columns = w->columns,
-                                       .n = 6,
-                                       .n_sheets = 2};
+                                            .table = text(odd, "data"),
+                                            .view = text(odd, "data_values"),
+                                            .source = text(odd, "sales.csv"),
+                                            .rows = 5000,
+                                            .columns = w->columns,
+                                            .n = 6,
+                                            .n_sheets = 2};
 }
 
 static struct al_widget *widget(struct page_world *w, enum al_widget_type type, enum al_widget_role role,
@@ -53,7 +60,7 @@ static struct al_widget *widget(struct page_world *w, enum al_widget_type type, 
     struct al_widget *x = &p->widgets[p->n_widgets];
     *x = (struct al_widget){.type = type,
                             .role = role,
-                            .title = title,
+                            .title = al_utf8_head(title, AL_DASH_WIDGET_TITLE),
                             .metric = REVENUE,
                             .over = -1,
                             .clock = -1,
@@ -155,8 +162,8 @@ struct page_world *page_world_new(const char *odd_text, size_t n)
     columns(w, odd);
     w->d.plan.purpose = "executive";
     w->d.plan.locale = AL_STR("en");
-    w->d.plan.title = text(odd, "Executive dashboard");
-    w->d.notes[w->d.n_notes++] = text(odd, "A note");
+    w->d.plan.title = text(head(odd, AL_DASH_TITLE), "Executive dashboard");
+    w->d.notes[w->d.n_notes++] = text(head(odd, 400), "A note");
     struct al_widget *kpi = widget(w, AL_W_KPI, AL_R_KPI, text(odd, "Total revenue"));
     kpi->dimension = -1;
     w->results[0].value = (struct al_dash_cell){.kind = AL_DASH_CELL_REAL, .d = 1234567.5};

@@ -171,7 +171,7 @@ static void a_page_has_each_widget_with_its_numbers_and_sql(void **state)
     page_holds(page);
     assert_non_null(strstr(page, "<html lang=\"en\">"));
     assert_int_equal(count(page, "<figure "), 5);
-    assert_int_equal(count(page, "<h3 "), 8);
+    assert_int_equal(count(page, "<h3>"), 8);
     assert_non_null(strstr(
         page, "<span data-ac-v=\"1234567.5\" title=\"1,234,567.50\"><span aria-hidden=\"true\">1.2M</span>"));
     assert_non_null(strstr(page, "Top 3 of 57"));
@@ -254,8 +254,8 @@ static void twenty_thousand_cells_fit(void **state)
     page_world_free(w);
 }
 
-/* Chips 2 × 3 (…), a cell's number is ((chip0 * N1 + chip1) * L + label) * S + series. */
-static void cells_say_how_much_larger_their_numbers_are(void **state)
+/* Three chips of 12 values, 12 labels: a cell's number is ((chip0 * N1 + chip1) * L + label) * S + series. */
+static void cells_say_their_steps_where_these_are_not_one(void **state)
 {
     (void)state;
     struct page_world *w = page_world_new(NULL, 0);
@@ -265,7 +265,7 @@ static void cells_say_how_much_larger_their_numbers_are(void **state)
     c[1] = (struct al_cube_cell){.chip = {0, 0, 1}, .label = 3, .n = 0, .sum = 9};
     c[2] = (struct al_cube_cell){.chip = {0, 1, 0}, .label = 0, .n = 1, .sum = -2};
     c[3] = (struct al_cube_cell){.chip = {11, 11, 11}, .label = 11, .n = 1, .sum = 0.1 + 0.2};
-    assert_non_null(strstr(page_world_write(w), "\"cells\":[14,1.5,130,-2,20591,0.3]"));
+    assert_non_null(strstr(page_world_write(w), "\"cells\":\"+15,1.5,+130,-2,+20591,0.3\""));
     page_world_free(w);
 }
 
@@ -300,7 +300,7 @@ static void a_part_without_numbers_says_so(void **state)
     const char *page = page_world_write(w);
     page_holds(page);
     assert_int_equal(count(page, "<p class=\"ac-none\">No data</p>"), 6);
-    assert_int_equal(count(page, "<h3 "), 7);
+    assert_int_equal(count(page, "<h3>"), 7);
     assert_non_null(strstr(page, "No raw rows shown"));
     page_world_free(w);
 }
@@ -317,6 +317,43 @@ static void by_icu_the_page_holds_too(void **state)
         page_world_cube(w, 3000);
         page_holds(page_world_write(w));
         page_world_free(w);
+    }
+}
+
+static void a_page_that_would_be_too_large_counts_less_again(void **state)
+{
+    (void)state;
+    struct page_world *w = page_world_new(NULL, 0);
+    page_world_cube(w, AL_DASH_CELLS);
+    w->cube.widgets[4] = w->cube.widgets[2];
+    w->cube.widgets[4].n_cells = 500;
+    for (size_t i = 0; i < AL_DASH_CELLS; i++)
+        w->cube.widgets[2].cells[i].sum = 1e14 / 3;
+    const char *page = page_world_write(w);
+    page_holds(page);
+    assert_null(strstr(page, "\"id\":\"w2\""));
+    assert_non_null(strstr(page, "\"id\":\"w4\""));
+    assert_int_equal(count(page, "class=\"ac-fixed\""), 6);
+    page_world_free(w);
+}
+
+/* Lines lose their indentation, and those that are comments go: no text of ours may run over several. */
+static void scripts_have_no_text_over_several_lines(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"charts-boot.js", "dashboard.js"};
+    for (size_t i = 0; i < 2; i++) {
+        struct al_str all = al_asset(names[i]);
+        ptrdiff_t head = al_str_find(all, AL_STR("*/\n"));
+        assert_true(head > 0);
+        for (const char *p = all.p + head; *p; p++) {
+            size_t blank = strspn(p, " "), line = strcspn(p, "\n");
+            if (strncmp(p + blank, "//", 2) && memchr(p, '`', line))
+                fail_msg("%s: %.*s", names[i], (int)line, p);
+            p += line;
+            if (!*p)
+                break;
+        }
     }
 }
 
@@ -346,9 +383,11 @@ int main(void)
         cmocka_unit_test(hostile_text_is_text),
         cmocka_unit_test(long_texts_are_cut_for_display),
         cmocka_unit_test(twenty_thousand_cells_fit),
-        cmocka_unit_test(cells_say_how_much_larger_their_numbers_are),
+        cmocka_unit_test(cells_say_their_steps_where_these_are_not_one),
         cmocka_unit_test(right_to_left_languages_turn_the_page),
         cmocka_unit_test(a_part_without_numbers_says_so),
+        cmocka_unit_test(a_page_that_would_be_too_large_counts_less_again),
+        cmocka_unit_test(scripts_have_no_text_over_several_lines),
         cmocka_unit_test(files_in_the_binary_cannot_end_their_elements),
         cmocka_unit_test(by_icu_the_page_holds_too),
     };

@@ -33,16 +33,16 @@
  *       fixed "Not filtered" · copyHint "No file can be saved from here. Copy the text:" · copy "Copy" · copied "Copied" ·
  *       close "Close" · figure "Figure" · value "Value" · kpis "Key figures" · file (the page's title)
  *     chips [{values [text]}]        in the order of the fieldsets; "" is "none"
- *     rows [number, …]               how many rows of the data each combination of chips has: step, n, step, n …
- *     widgets [{id, agg, fmt, unit?, compact?, order, time?, limit, other?, keys [text], labels [text], series [text], cells
- *       [number, …]}]
+ *     rows "…"                       cells, of n: how many rows of the data each combination of chips has
+ *     widgets [{id, agg, fmt, unit?, compact?, order, time?, limit, other?, keys [text], labels [text], series [text],
+ *       cells "…"}]
  *       those that count again. keys: as sorted and joined; labels: as shown (the same length). order "value" (ties: by key) or
  *       "key" (keys stand in order, the first `limit` with rows are shown). time true: all keys are shown, those without rows
  *       as gaps. limit: labels besides Other; 0: all. other true: what is beyond the limit is summed up as one more.
  *       series: those of the SPEC or the columns of the heat table, in their order; [] for a kpi. fmt: options of
  *       Intl.NumberFormat, as in SPEC; compact true: from a million on in compact form, the exact one as title.
- *       cells: for each cell  step, then by agg  sum: sum · avg: n, sum · count: n · min: min · max: max · ratio: sum, over.
- *       step is how much larger the cell's number is than that of the cell before (the first: than 0); the number is
+ *       cells: words by commas, for each cell  "+step" where it is not 1, then by agg  sum: sum · avg: n, sum · count: n · min:
+ *       min · max: max · ratio: sum, over. step is how much larger the cell's number is than the one before (at first -1); it is
  *       ((((chip0 * N1 + chip1) * N2 + …) * L + label) * S + series)  with N the values of each chip, L keys.length or 1, S
  *       series.length or 1; of rows it is that of the chips alone. Cells without numbers are not there.
  *
@@ -91,16 +91,19 @@
   }
 
   // --- the numbers behind the page ---
-  // Cells as the page has them: each a step from the one before, then `width` numbers. radix: values of each place.
-  function unpack(flat, radix, width) {
-    var cells = [], number = 0;
-    for (var i = 0; i + width < flat.length; i += width + 1) {
-      var at = [], rest = (number += flat[i]);
+  // Cells as the page has them: words by commas, for each cell "+step" where it is not 1, then `width` numbers. radix: values
+  // of each place.
+  function unpack(text, radix, width) {
+    var cells = [], words = text ? text.split(",") : [], number = -1, step = 1;
+    for (var i = 0; i < words.length; i += width) {
+      if (words[i].charAt(0) === "+") step = Number(words[i++]);
+      var at = [], rest = (number += step);
       for (var place = radix.length - 1; place >= 0; place--) {
         at[place] = rest % radix[place];
         rest = Math.floor(rest / radix[place]);
       }
-      cells.push({ at: at, v: flat.slice(i + 1, i + 1 + width) });
+      cells.push({ at: at, v: words.slice(i, i + width).map(Number) });
+      step = 1;
     }
     return cells;
   }
