@@ -67,10 +67,9 @@
   }
   // For axes and narrow bars: 120K for 120,000.
   function short(spec, options, largest, unit) {
-    if (largest < 10000) return formatter(spec, options, unit);
-    return formatter(spec, Object.assign({}, options, {
-      notation: "compact", minimumFractionDigits: 0, maximumFractionDigits: 1
-    }), unit);
+    var plain = { minimumFractionDigits: 0 };
+    if (largest >= 10000) plain = { notation: "compact", minimumFractionDigits: 0, maximumFractionDigits: 1 };
+    return formatter(spec, Object.assign({}, options, plain), unit);
   }
   // Whole numbers get no ticks between them.
   function isWhole(options) { return options.maximumFractionDigits === 0 && options.style !== "percent"; }
@@ -153,8 +152,8 @@
               if (high < 16 || ctx.measureText(text).width + 6 > room) return;
               write(ctx, text, flat ? (bar.x + bar.base) / 2 : bar.x, flat ? bar.y : (bar.y + bar.base) / 2, onto(t.colours[s]));
             } else if (flat) {
-              var end = fit(long, chart.width - bar.x - 8, ctx.font);
-              write(ctx, v < 0 ? long : end, bar.x + (v < 0 ? -6 : 6), bar.y, t.ink, v < 0 ? "right" : "left", t.sheet, taken);
+              var whole = state.barText(v), end = fit(whole, chart.width - bar.x - 8, ctx.font);
+              write(ctx, v < 0 ? whole : end, bar.x + (v < 0 ? -6 : 6), bar.y, t.ink, v < 0 ? "right" : "left", t.sheet, taken);
             } else {
               var step = chart.chartArea.width / Math.max(1, set.data.length) / chart.data.datasets.length;
               var fits = ctx.measureText(long).width <= Math.max(bar.width, step * (chart.data.datasets.length > 1 ? 0.8 : 1)) + 4;
@@ -337,13 +336,16 @@
       }
     };
   }
-  // Values of bars that lie are written beyond their ends.
+  // Values of bars that lie are written beyond their ends: in full, if that leaves the bars their room.
   function beyond(state) {
     var spec = state.spec;
     if (spec.kind !== "hbar" || !spec.valueLabels || spec.stacked) return 6;
-    ruler.font = "600 12px " + state.theme.font;
-    var widest = Math.max.apply(null, values(spec).map(function (v) { return ruler.measureText(state.text(v)).width; }));
-    return Math.min(widest + 10, state.figure.clientWidth * 0.4);
+    var widest = function (text) {
+      ruler.font = "600 12px " + state.theme.font;
+      return Math.max.apply(null, values(spec).map(function (v) { return ruler.measureText(text(v)).width; }));
+    };
+    state.barText = widest(state.text) <= state.figure.clientWidth * 0.25 ? state.text : state.tick;
+    return Math.min(widest(state.barText) + 10, state.figure.clientWidth * 0.4);
   }
   // For the names of bars that lie. Chart.js gives an axis half of what is left at most, and cuts what is longer.
   function roomBeside(state) {
@@ -437,8 +439,8 @@
     cell.textContent = textOf(state, cell);
   }
   function textCell(row, name, text, key) {
-    var cell = add(row, name, text);
-    cell.dir = "auto";
+    var cell = add(row, name);
+    add(cell, "bdi", text);
     if (name === "th") cell.scope = "row";
     if (key !== undefined && key !== text) cell.setAttribute("data-ac-k", key);
   }

@@ -30,7 +30,7 @@ export async function launch() {
 export async function tab(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: "en-US", ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(20_000);
   Object.assign(page, { asked: [], complaints: [], violations: [] });
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.complaints.push(m.text()));
   page.on("pageerror", (e) => page.complaints.push(e.message));

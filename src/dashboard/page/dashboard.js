@@ -278,9 +278,9 @@
       var t = count(w, on, false);
       body.textContent = "";
       t.labels.forEach(function (label, i) {
-        var row = body.appendChild(make("tr")), head = row.appendChild(make("th", "", label));
+        var row = body.appendChild(make("tr")), head = row.appendChild(make("th"));
         head.scope = "row";
-        head.dir = "auto";
+        head.appendChild(make("bdi", "", label));
         if (t.keys[i] !== label) head.setAttribute("data-ac-k", t.keys[i]);
         t.values.forEach(function (values) {
           var cell = row.appendChild(make("td", "ac-num", text(values[i])));
@@ -458,10 +458,10 @@
   }
   // A viewer's frame may save nothing: the text is there to be copied.
   function offer(name, text) {
-    var box = make("dialog", "ac-panel"), title = box.appendChild(make("h2", "", name)), area = make("textarea"), row = make("p", "ac-tools");
+    var box = make("dialog", "ac-panel"), title = box.appendChild(make("h2")), area = make("textarea"), row = make("p", "ac-tools");
     var copy = row.appendChild(make("button", "", WORDS.copy)), close = row.appendChild(make("button", "", WORDS.close)), said = make("span", "ac-copied");
     title.id = "ac-panel-title";
-    title.dir = "auto";
+    title.appendChild(make("bdi", "", name));
     box.setAttribute("aria-labelledby", title.id);
     box.appendChild(make("p", "", WORDS.copyHint));
     copy.type = close.type = "button";
