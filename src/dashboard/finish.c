@@ -22,6 +22,12 @@ static const struct al_dash_column *column(const struct finish *f, bool second)
 
 /* --- orders; keys are distinct, so that no tie is left --- */
 
+static void sort(void *list, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+    if (n > 1) /* of nothing there may be no list */
+        qsort(list, n, size, compare);
+}
+
 static int by_label(const void *x, const void *y)
 {
     const struct al_group *a = x, *b = y;
@@ -176,7 +182,7 @@ static int finish_time(struct finish *f)
 {
     struct al_groups *g = f->g;
     size_t n = 0;
-    qsort(g->list, g->n, sizeof *g->list, by_label);
+    sort(g->list, g->n, sizeof *g->list, by_label);
     autofree struct al_total *times = al_xcalloc(g->n + 1, sizeof *times);
     for (size_t i = 0; i < g->n; i++)
         times[i].key = g->list[i].label;
@@ -235,7 +241,7 @@ static int finish_ranking(struct finish *f)
     if (al_widget_slices(f->w))
         keep_slices(f);
     if (!g->chosen)
-        qsort(g->list, g->n, sizeof *g->list, by_value);
+        sort(g->list, g->n, sizeof *g->list, by_value);
     size_t limit = (size_t)al_widget_limit(f->w), shown = g->n < limit ? g->n : limit;
     double rest = 0;
     r->groups = g->chosen ? g->in_all : g->n;
@@ -265,10 +271,10 @@ static size_t choose(struct finish *f, struct al_total *list, size_t n, bool sec
     size_t limit = (size_t)(second ? al_widget_series_limit(f->w) : al_widget_limit(f->w));
     enum al_dash_natural order = column(f, second)->natural;
     if (!f->g->chosen)
-        qsort(list, n, sizeof *list, by_weight);
+        sort(list, n, sizeof *list, by_weight);
     n = n < limit ? n : limit;
     if (second && al_axis_bucket(f->d, f->w, true) != AL_BUCKET_NONE)
-        qsort(list, n, sizeof *list, by_key);
+        sort(list, n, sizeof *list, by_key);
     else if (second ? order != AL_NATURAL_NONE : f->w->order == AL_ORDER_KEY)
         sort_naturally(order, list, n);
     return n;
@@ -277,7 +283,7 @@ static size_t choose(struct finish *f, struct al_total *list, size_t n, bool sec
 static size_t distinct_labels(struct al_groups *g, struct al_total *ret)
 {
     size_t n = 0;
-    qsort(g->list, g->n, sizeof *g->list, by_label);
+    sort(g->list, g->n, sizeof *g->list, by_label);
     for (size_t i = 0; i < g->n; i++)
         if (n == 0 || al_dash_cell_cmp(&ret[n - 1].key, &g->list[i].label) != 0)
             ret[n++].key = g->list[i].label;
