@@ -21,11 +21,11 @@ static bool hit_by(const struct goal *g, int column)
     return false;
 }
 
-static void hit(struct goal *g, int column, size_t at, size_t end, bool whole)
+static void hit(struct goal *g, int column, size_t at, size_t end, bool run)
 {
     if (g->n_hits == GOAL_HITS || hit_by(g, column))
         return;
-    g->hits[g->n_hits++] = (struct goal_hit){column, at, end, whole};
+    g->hits[g->n_hits++] = (struct goal_hit){column, at, end, run};
     for (size_t i = at; i < end; i++)
         g->used[i] = true;
 }
@@ -100,7 +100,7 @@ static void match_whole(struct goal *g, int column, const struct goal_name *n)
     if (find_run(g, n, careful, &at)) {
         hit(g, column, at, at + n->n, true);
     } else if (n->n > 1 && find_scattered(g, n, &at, places)) {
-        hit(g, column, at, at + 1, true);
+        hit(g, column, at, at + 1, false);
         for (size_t k = 0; k < n->n; k++)
             g->used[places[k]] = true;
     }
@@ -117,7 +117,7 @@ static void match_names(struct goal *g)
                 if (g->columns[c].names[k].n == len && !hit_by(g, (int)c))
                     match_whole(g, (int)c, &g->columns[c].names[k]);
         for (size_t i = before; i < g->n_hits; i++)
-            for (size_t w = g->hits[i].at; w < g->hits[i].end; w++)
+            for (size_t w = g->hits[i].at; g->hits[i].run && w < g->hits[i].end; w++)
                 g->taken[w] = true;
     }
 }

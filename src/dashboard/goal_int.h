@@ -23,7 +23,7 @@ struct goal_column {
 struct goal_hit {
     int column;
     size_t at, end; /* words of the goal */
-    bool whole;     /* by all words of a name, not by one of them */
+    bool run;       /* all words of a name, side by side */
 };
 struct goal {
     struct al_arena *arena;

@@ -4,6 +4,7 @@
 #define SERIES 6 /* lines that can be told apart */
 #define ENTITY_CHARS 60
 #define TABLE_DIMENSIONS 3
+#define LOPSIDED 0.97
 
 void choice_add(struct choice *x, struct al_widget w)
 {
@@ -176,13 +177,20 @@ static int ranking_column(const struct choice *x)
     return -1;
 }
 
+/* Nearly all rows have one value: its parts say nothing. */
+static bool lopsided(const struct al_dash *d, const struct al_dash_column *c)
+{
+    uint64_t there = d->catalog.rows - (c->nulls < d->catalog.rows ? c->nulls : d->catalog.rows);
+    return c->n_top && (double)c->top_count[0] > LOPSIDED * (double)there;
+}
+
 static int small_column(const struct choice *x, uint64_t most, bool natural)
 {
     const struct al_profile *p = &x->d->profile;
     for (size_t i = 0; i < p->n_dimensions; i++) {
         const struct al_dash_column *c = al_dash_col(x->d, p->dimensions[i]);
         if (choice_groups(x, p->dimensions[i]) && c->distinct <= most && p->dimensions[i] != x->ranking &&
-            (natural || c->natural == AL_NATURAL_NONE) && !al_col_unique(x->d, c))
+            (natural || c->natural == AL_NATURAL_NONE) && !al_col_unique(x->d, c) && !lopsided(x->d, c))
             return p->dimensions[i];
     }
     return -1;

@@ -20,6 +20,8 @@ bool al_col_groups(const struct al_dash_column *c);
 bool al_col_flag(const struct al_dash_column *c);
 /* May it be added up or averaged at all: a measure, or a flag? */
 bool al_col_number(const struct al_dash_column *c);
+/* Few enough values for chips. */
+bool al_col_chip(const struct al_dash_column *c);
 /* Nearly each row has a value of its own. */
 bool al_col_unique(const struct al_dash *d, const struct al_dash_column *c);
 /* The time column of a file that lists the same things for each period, or -1: levels count in its last period only. Not so

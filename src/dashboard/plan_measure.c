@@ -6,8 +6,9 @@
 
 #include <math.h>
 
-#define FEW_NUMBERS 20 /* distinct values of an integer measure that may be groups when a plan asks for it \
-                        */
+#define FEW_NUMBERS                                                                        \
+    20 /* distinct values of an integer measure that may be groups when a plan asks for it \
+        */
 #define NEAR 5
 
 bool al_col_flag(const struct al_dash_column *c)
@@ -33,6 +34,11 @@ bool al_col_groups(const struct al_dash_column *c)
     default:
         return false;
     }
+}
+
+bool al_col_chip(const struct al_dash_column *c)
+{
+    return al_col_groups(c) && c->distinct >= 2 && c->distinct <= AL_DASH_CHIP_VALUES;
 }
 
 bool al_col_unique(const struct al_dash *d, const struct al_dash_column *c)

@@ -139,9 +139,14 @@ static void chips(struct plan_reading *r, const struct al_json *list)
     al_json_each(it, list)
     {
         int c = seen++ < PLAN_READ ? al_plan_column(r, it) : PLAN_ABSENT;
-        if (c >= 0 && p->n_chips < AL_DASH_CHIPS)
+        bool twice = false;
+        for (size_t i = 0; i < p->n_chips; i++)
+            twice = twice || p->chips[i] == c;
+        if (c < 0 || twice)
+            continue;
+        if (p->n_chips < AL_DASH_CHIPS && al_col_chip(al_dash_col(r->d, c)))
             p->chips[p->n_chips++] = c;
-        else if (c >= 0)
+        else
             AL_NOTE(r->d, NOTE_CHIPS, al_dash_col(r->d, c)->name);
     }
 }

@@ -121,10 +121,9 @@ static void read_id(const struct al_json *v, struct al_widget *w)
 {
     struct al_str id = al_json_get_text(v, "id");
     size_t n = id.n < AL_DASH_ID - 1 ? id.n : AL_DASH_ID - 1;
-    if (n && !memchr(id.p, '\0', n)) {
-        memcpy(w->id, id.p, n);
-        n = al_utf8_cut((struct al_str){w->id, n + (n < id.n)}, n).n;
-    }
+    n = al_utf8_cut(id, n).n;
+    for (size_t i = 0; i < n; i++)
+        w->id[i] = id.p[i] ? id.p[i] : '-';
     w->id[n] = '\0';
 }
 
@@ -238,7 +237,7 @@ static void read_limit(struct plan_reading *r, const struct al_json *v, struct a
         return;
     if (!al_json_double(f, &number)) {
         if (f->type == AL_JSON_NUMBER)
-            w->limit = 1000; /* too large for a number */
+            w->limit = al_str_starts(f->raw, "-") ? -1 : 1000; /* too large for a number */
         else
             unknown(r, v, w, "limit");
         return;

@@ -109,12 +109,6 @@ static void without_rows(struct al_dash *d)
         AL_NOTE(d, NOTE_NO_ROWS, al_buf_str(&left));
 }
 
-static bool chip(const struct al_dash *d, int column)
-{
-    const struct al_dash_column *c = al_dash_col(d, column);
-    return al_col_groups(c) && c->distinct >= 2 && c->distinct <= AL_DASH_CHIP_VALUES;
-}
-
 static void chips(struct al_dash *d)
 {
     struct al_plan *p = &d->plan;
@@ -125,7 +119,7 @@ static void chips(struct al_dash *d)
             twice = twice || p->chips[k] == p->chips[i];
         if (twice)
             continue;
-        if (chip(d, p->chips[i]))
+        if (al_col_chip(al_dash_col(d, p->chips[i])))
             p->chips[kept++] = p->chips[i];
         else
             AL_NOTE(d, NOTE_CHIPS, al_dash_col(d, p->chips[i])->name);

@@ -242,8 +242,13 @@ static void order(struct al_dash *d, struct al_widget *w)
     }
     struct al_widget standard = *w;
     al_widget_order(d, &standard);
-    bool slices_ = w->type == AL_W_PIE || w->type == AL_W_DONUT;
-    limit(d, w, slices_ ? SLICES_SHOWN : w->type == AL_W_HEAT ? AL_DASH_HEAT : standard.limit);
+    if (w->type == AL_W_PIE || w->type == AL_W_DONUT) {
+        standard.limit = SLICES_SHOWN;
+    } else if (w->type == AL_W_HEAT) {
+        uint64_t all = al_dash_col(d, w->dimension)->distinct;
+        standard.limit = all > 0 && all < AL_DASH_HEAT ? (int)all : AL_DASH_HEAT;
+    }
+    limit(d, w, standard.limit);
 }
 
 static enum al_widget_role role_of(const struct al_dash *d, const struct al_widget *w)
