@@ -88,11 +88,11 @@ struct al_query_job *al_describe_start(struct al_data *d, int dataset_fd, struct
 void al_query_resume_stream(struct al_query_job *j);
 void al_query_cancel(struct al_query_job *j); /* kills; end follows with CANCELLED */
 
-/* --- dashboards (dashboard/dashboard.h): a fresh process each, exec'ed, sealed, with a dataset to read --- */
+/* --- dashboards (dashboard/dashboard.h): a fresh process each, exec'ed, sealed, with one dataset --- */
 struct al_dashboard_spec {
     int dataset_fd;        /* borrowed for the call */
     struct al_str request; /* JSON, at most AL_DASHBOARD_MAX_REQUEST; copied */
-    uint32_t timeout_ms;   /* then its process is killed: QUERY_TIMEOUT. The time it waits for one does not count */
+    uint32_t timeout_ms;   /* of its process, which is then killed: QUERY_TIMEOUT */
 };
 struct al_dashboard_end {
     struct al_err err;  /* as al_dashboard_build; or ENGINE_CRASHED, MEMORY_LIMIT, CANCELLED … */
@@ -100,7 +100,7 @@ struct al_dashboard_end {
     struct al_str json; /* an object, well-formed; what it says is a claim. Views for the call */
 };
 struct al_dashboard_ops {
-    /* stage: static, as al_dashboard_progress says; at most every 100 ms, but each stage once. May be NULL. */
+    /* stage: static, as al_dashboard_progress has it. Each once, else every 100 ms at most. May be NULL. */
     void (*progress)(void *ud, const char *stage, uint64_t done, uint64_t total);
     /* Once, never from within start; the process is reaped. */
     void (*end)(void *ud, const struct al_dashboard_end *end);
@@ -111,8 +111,8 @@ struct al_dashboard_job *al_dashboard_start(struct al_data *d, const struct al_d
                                             const struct al_dashboard_ops *ops, void *ud, struct al_err *err);
 void al_dashboard_cancel(struct al_dashboard_job *j); /* kills; end follows with CANCELLED */
 
-/* A known file, a known query, an endless one and a refused system call, each in a fresh process. Blocking
- * (it runs the loop). 0, or -1 with what failed. */
+/* A known file, a known query, an endless one, a dashboard and refused system calls, each in a fresh process.
+ * Blocking (it runs the loop). 0, or -1 with what failed. */
 int al_data_self_test(struct al_data *d, struct al_loop *loop, struct al_err *err) AL_MUST_CHECK;
 
 #endif

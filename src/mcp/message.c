@@ -54,6 +54,19 @@ static const char instructions[] =
     "TSV, JSON, JSON Lines, XLSX): data_inspect, "
     "then data_query with SQL, from a script, too.";
 
+/* Of what may be switched off. */
+static const char dashboards[] =
+    " dashboard_generate makes a page of charts of one, without code: prefer it to drawing them in a script.";
+
+static void put_instructions(struct al_jw *w, const struct al_core *core)
+{
+    bool draws = al_core_tool(core, AL_STR("dashboard_generate")) != NULL;
+    autobuf struct al_buf all = AL_BUF_INIT(sizeof instructions + sizeof dashboards);
+    al_buf_adds(&all, instructions);
+    al_buf_adds(&all, draws ? dashboards : "");
+    al_jw_kstr(w, "instructions", al_buf_str(&all));
+}
+
 static const struct al_str nothing = {"", 0};
 
 /* --- what a client can do --- */
@@ -246,9 +259,9 @@ void al_mcp_initialize(struct al_mcp_request *r, const struct al_json *params)
     al_jw_kraw(&w, "capabilities", al_buf_str(&capabilities));
     al_jw_key(&w, "serverInfo");
     al_mcp_put_info(&w);
-    al_jw_kstrz(&w, "instructions", instructions);
-    al_jw_end(&w);
     struct al_core *core = p->mcp->core;
+    put_instructions(&w, core);
+    al_jw_end(&w);
     al_mcp_answer(r, al_buf_str(&out));
     al_core_warm(core); /* while the client thinks */
 }
@@ -266,7 +279,7 @@ void al_mcp_discover(struct al_mcp_request *r, const struct al_json *params)
     al_jw_key(&w, "supportedVersions");
     put_versions(&w);
     al_jw_kraw(&w, "capabilities", al_buf_str(&capabilities));
-    al_jw_kstrz(&w, "instructions", instructions);
+    put_instructions(&w, core);
     al_mcp_put_caching(&w, r);
     al_jw_end(&w);
     al_mcp_answer(r, al_buf_str(&out));

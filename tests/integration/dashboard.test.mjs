@@ -186,7 +186,7 @@ test("it needs no Python and no other program", () => {
   assert.equal(call({ datasetId: dataset }, { env: { PATH: "/nonexistent" } }).ok, true);
 });
 
-test("--read-only and the switches take it away", () => {
+test("--read-only and the switches take it away", async () => {
   const denied = runJson(home, ["--read-only", "tool", "call", "dashboard_generate", JSON.stringify({ datasetId: dataset })]);
   assert.equal(denied.json.error.code, "PERMISSION_DENIED");
   for (const key of ["analysis.smartDashboard", "analysis.enabled"]) {
@@ -198,6 +198,10 @@ test("--read-only and the switches take it away", () => {
     assert.ok(!JSON.stringify(tools).includes("dashboard_generate"));
     config.remove();
   }
+  const client = new McpClient(home, ["--read-only"]);
+  assert.doesNotMatch((await client.initialize()).result.instructions, /dashboard_generate/);
+  assert.ok(!(await client.request("tools/list")).result.tools.some((t) => t.name === "dashboard_generate"));
+  await client.close();
 });
 
 test("a script calls it, without approval", () => {
@@ -245,7 +249,7 @@ const workersOf = (pid) =>
 
 test("over MCP: listed with its hints, progress, a result that fits its schema and links to the page", async () => {
   const client = new McpClient(home);
-  await client.initialize();
+  assert.match((await client.initialize()).result.instructions, /dashboard_generate/);
   const tool = (await client.request("tools/list")).result.tools.find((t) => t.name === "dashboard_generate");
   assert.equal(tool.annotations.readOnlyHint, false);
   assert.equal(tool.annotations.destructiveHint, false);
