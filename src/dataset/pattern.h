@@ -10,7 +10,7 @@
 /* X(name, id): the id is what parsedAs says. */
 #define AL_PATTERNS(X)                                                                     \
     X(DECIMAL_COMMA, "1.234,56")  /* also 1234,56 and 1 234,56 */                          \
-    X(DECIMAL_POINT, "1,234.56")  /* thousands by comma */                                 \
+    X(DECIMAL_POINT, "1,234.56")  /* thousands by comma; also texts that are no canonical print: 1.50 among 2, .5 */                                 \
     X(PERCENT, "12 %")            /* the value is the number, not its hundredth */         \
     X(CURRENCY, "$ 12")           /* sign or ISO code before or behind */                  \
     X(BRACKETED, "(12)")          /* negative */                                           \
@@ -64,7 +64,7 @@ struct al_pattern_counts {
     uint64_t integers;                 /* of the numbers */
     uint64_t grouped_reals;            /* of the numbers: 1.234, which a decimal comma makes 1234 */
     uint64_t ymd_integers;             /* of the integers: 20241231 */
-    uint64_t formatted[2];             /* bare numbers that are no plain ones, as read with a comma, with a point */
+    uint64_t formatted[2];             /* bare numbers that are no plain ones or no canonical print, as read with a comma, with a point */
     uint64_t doubt_comma, doubt_point; /* "1,234", "1.234": a mark or a group */
     uint64_t quads;                    /* "192.168.100.200": fits DECIMAL_COMMA, and may be an address */
     uint64_t iso_dates;

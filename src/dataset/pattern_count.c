@@ -2,6 +2,7 @@
 #include "dataset/pattern_int.h"
 
 #include <math.h>
+#include <string.h>
 
 static void count_date(struct al_pattern_counts *c, const struct al_date_form *d, uint64_t n)
 {
@@ -29,11 +30,14 @@ static void count_form(struct al_pattern_counts *c, const struct al_number_form 
     if (f->zeros)
         return;
     bool bare = !f->percent && !f->currency && !f->brackets && !f->scientific;
+    /* SQLite reads "1.50", ".5" and 0.12345678901234567890 well, but a cell does not print back from the number, so
+     * it is text: here, too, the column means numbers. */
+    bool formatted = !f->plain || memchr(f->digits, '.', f->n_digits);
     if (bare) {
         c->fits[AL_PATTERN_DECIMAL_COMMA] += f->as_comma ? n : 0;
         c->fits[AL_PATTERN_DECIMAL_POINT] += f->as_point ? n : 0;
-        c->formatted[0] += f->as_comma && !f->plain ? n : 0;
-        c->formatted[1] += f->as_point && !f->plain ? n : 0;
+        c->formatted[0] += f->as_comma && formatted ? n : 0;
+        c->formatted[1] += f->as_point && formatted ? n : 0;
     }
     c->fits[AL_PATTERN_PERCENT] += f->percent ? n : 0;
     c->fits[AL_PATTERN_CURRENCY] += f->currency ? n : 0;

@@ -301,7 +301,7 @@ static void sheets_of_a_workbook_have_their_tables(void **state)
         "1|data|s_data|s_data_values|2|3\n2|Data|s_data_2|s_data_2_values|2|1\n"
         "3|Empty|s_empty|s_empty_values|0|1");
     assert_string_equal(query(&w, "SELECT a, a_2, b FROM s_data_values"), "1|2|3\n1|2|~");
-    assert_string_equal(query(&w, "SELECT z FROM s_data_2_values"), "0.10\n5");
+    assert_string_equal(query(&w, "SELECT z FROM s_data_2_values"), "0.1\n5");
     assert_string_equal(query(&w, "SELECT column_1 FROM s_empty"), "");
     assert_string_equal(query(&w, "SELECT sheet, kind, lines FROM _alisio_notes ORDER BY ordinal"),
                         "~|macros|[]\ndata|short_rows|[2]\ndata|renamed_columns|[]\nData|scale_ended|[1]");
