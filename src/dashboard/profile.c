@@ -23,9 +23,11 @@ struct profiler {
     struct al_profile_context x;
 };
 
-static bool is_number(const struct al_dash_column *c)
+/* Texts of four digits are years or nothing. */
+static bool is_year_text(const struct profiler *p, const struct al_dash_column *c)
 {
-    return c->has_range && (al_str_is(c->type, "integer") || al_str_is(c->type, "real") || c->parsed_as.n);
+    return c->has_range && !c->parsed_as.n && al_str_is(c->type, "text") &&
+           c->text_fallbacks * 2 > al_column_filled(&p->x, c);
 }
 
 static bool is_date(const struct al_dash_column *c)
@@ -110,7 +112,13 @@ static void profile_column(const struct profiler *p, const struct al_name_traits
         }
     } else if (al_str_is(c->type, "boolean")) {
         c->role = c->distinct >= 2 ? AL_ROLE_BOOLEAN : AL_ROLE_NONE;
-    } else if (is_number(c)) {
+    } else if (is_year_text(p, c)) {
+        c->has_range = t->all & (AL_CLASS(YEAR) | AL_CLASS(YEARLY));
+        if (c->has_range)
+            al_profile_number(&p->x, t, c);
+        if (c->role != AL_ROLE_TIME)
+            profile_text(p, t, c);
+    } else if (c->has_range) {
         al_profile_number(&p->x, t, c);
     } else if (al_str_is(c->type, "text") && !c->parsed_as.n) {
         profile_text(p, t, c);
@@ -170,6 +178,26 @@ static void settle_levels(struct profiler *p)
     }
 }
 
+/* Where there are "new_cases", "total_cases" are those so far. */
+static void find_running_totals(struct profiler *p)
+{
+    static const char *const starts[] = {"new_", "daily_", "nuevos_", "nuevas_"};
+    for (size_t i = 0; i < p->c->n; i++) {
+        struct al_dash_column *c = &p->c->columns[i];
+        if (c->role != AL_ROLE_MEASURE || c->adds != AL_ADDS_ALWAYS || !al_str_starts(c->name, "total_"))
+            continue;
+        struct al_str rest = {c->name.p + 6, c->name.n - 6};
+        for (size_t k = 0; k < p->c->n; k++)
+            for (size_t s = 0; s < sizeof starts / sizeof *starts; s++) {
+                struct al_str other = p->c->columns[k].name;
+                size_t n = strlen(starts[s]);
+                if (al_str_starts(other, starts[s]) &&
+                    al_str_eq(rest, (struct al_str){other.p + n, other.n - n}))
+                    c->adds = AL_ADDS_ACROSS;
+            }
+    }
+}
+
 static uint64_t count_role(const struct profiler *p, enum al_dash_role role)
 {
     uint64_t n = 0;
@@ -226,11 +254,13 @@ static double measure_score(const struct profiler *p, const struct al_name_trait
         s += 0.2;
     if (t->in_source)
         s += 0.3; /* the file is called after it */
-    if (t->all & AL_CLASS(BETTER) && (c->adds != AL_ADDS_NEVER || !(t->all & AL_CLASS(TOTAL))))
+    bool whole =
+        c->adds != AL_ADDS_NEVER || t->head & AL_CLASS(BETTER) || (t->first & AL_CLASS(TOTAL) && t->n > 1);
+    if (t->all & AL_CLASS(BETTER) && whole && !t->strict)
         s += 0.35;
     if (t->n == 1 && al_str_is(t->head_word, "n"))
         s -= 0.7; /* of a sample */
-    if (t->all & AL_CLASS(MINOR))
+    if (t->all & AL_CLASS(MINOR) && !(c->percent && c->integers))
         s -= 0.7;
     if (t->all & AL_CLASS(STATISTIC))
         s -= 0.15;
@@ -436,6 +466,7 @@ int al_profile(struct al_dash_catalog *c, struct al_arena *arena, struct al_prof
         profile_column(&p, &p.traits[i], col);
     }
     settle_levels(&p);
+    find_running_totals(&p);
     find_edges(&p);
     find_others(&p);
     group_by_names(&p);

@@ -8,12 +8,13 @@
 #define DISPLAY_CHARS 60
 
 /* Written in capitals wherever they stand. */
-static const char acronyms[] = " api aqi auc bmi bpm ceo cpa cpc cpm cpu csat ctr dna ebit ebitda eps eu fbi "
-                               "fda fips fte gb gdp gmv gpa gps gpu hdi hiv "
-                               "http iata iban icao id ids imdb imf io ioc iq isbn iva kb kpi kwh mb mpaa "
-                               "mpg mph mwh naics nba nfl nhl nps oecd "
-                               "pdf pib qa rfc rna roas roe roi rpm rut sku sla sms sql ssn tv uk un url usa "
-                               "usd utc uuid uv vat vin wifi xml yoy ytd ";
+static const char acronyms[] =
+    " api aqi auc bmi bpm ceo cpa cpc cpm cpu csat ctr dna ebit ebitda eps eu fbi "
+    "fda fips fte gb gdp gmv gpa gps gpu hdi hiv "
+    "http iata iban icao id ids imdb imf io ioc iq isbn iva kb kpi kwh mb mpaa "
+    "mpg mph mwh naics nba nfl nhl nps oecd "
+    "no2 o3 pdf pib pm10 pm2.5 so2 co2 qa rfc rna roas roe roi rpm rut sku sla sms sql ssn tv uk un url usa "
+    "usd utc uuid uv vat vin wifi xml yoy ytd ";
 /* Behind the rest these stand in parentheses. */
 static const struct {
     const char *word, *shown;
@@ -44,6 +45,11 @@ static bool is_lower(char c)
     return c >= 'a' && c <= 'z';
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* Characters that have no shape, or that turn the direction of a line, go; white space becomes one space. */
 static void tidy(struct al_str s, struct al_buf *out)
 {
@@ -71,6 +77,11 @@ static void tidy(struct al_str s, struct al_buf *out)
     }
 }
 
+static bool between_digits(struct al_str s, size_t i)
+{
+    return i && i + 1 < s.n && is_digit(s.p[i - 1]) && is_digit(s.p[i + 1]);
+}
+
 /* Somebody wrote it for people: spaces, or capitals in a lone word; no "unit_price", "unitPrice",
  * "Sepal.Length". */
 static bool for_people(struct al_str label)
@@ -95,9 +106,10 @@ static size_t split(struct al_str s, struct al_str ret[64])
     size_t n = 0, from = 0;
     for (size_t i = 0; i <= s.n && n < 64; i++) {
         bool end = i == s.n || s.p[i] == ' ' || s.p[i] == '_' || (s.p[i] == '-' && i > from) ||
-                   (s.p[i] == '.' && i > from);
+                   (s.p[i] == '.' && i > from && !between_digits(s, i));
         bool camel = !end && i > from && is_upper(s.p[i]) &&
-                     (is_lower(s.p[i - 1]) || (is_upper(s.p[i - 1]) && i + 1 < s.n && is_lower(s.p[i + 1])));
+                     ((is_lower(s.p[i - 1]) && i > from + 1) ||
+                      (is_upper(s.p[i - 1]) && i + 1 < s.n && is_lower(s.p[i + 1])));
         if (!end && !camel)
             continue;
         if (i > from)
@@ -118,16 +130,23 @@ static bool is_capitals(struct al_str w)
     return letters;
 }
 
-/* "SUN", not "CO2" and "MPG". */
+static bool is_vowel(char c)
+{
+    return c && strchr("aeiou", c);
+}
+
+/* "SUN", "FILM", not "CO2", "MPG", "RBI": a word that can be said. */
 static bool is_spoken(struct al_str lower)
 {
-    bool vowel = false;
-    for (size_t i = 0; i < lower.n; i++)
-        if (lower.p[i] >= '0' && lower.p[i] <= '9')
+    size_t vowels = 0;
+    for (size_t i = 0; i < lower.n; i++) {
+        if (!is_lower(lower.p[i]))
             return false;
-        else
-            vowel |= strchr("aeiou", lower.p[i]) != NULL;
-    return vowel;
+        vowels += is_vowel(lower.p[i]);
+    }
+    if (lower.n == 3)
+        return (vowels == 1 && is_vowel(lower.p[1])) || al_str_is(lower, "age");
+    return vowels > 0;
 }
 
 /* lone: the whole name. */

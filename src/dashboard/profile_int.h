@@ -75,6 +75,8 @@ struct al_name_traits {
     bool delta;        /* "new users", "change of stock" */
     bool money_unit;   /* prices and wages: "total price" adds up, "total litres" does not surely */
     bool percent_sign;
+    bool percent_word; /* "pct", "porcentaje" */
+    bool duration;     /* "days to ship", "years": plurals of units of time */
     bool step;         /* the head is a running number, and no plural: "day", "round" */
     bool id_last;      /* an id stands last: "order id" */
     bool number_last;  /* a word for number does: "order no", "invoice number" */

@@ -34,6 +34,8 @@ static const char strict_words[] = "average avg mean median med promedio prom me
                                    "pct percent percentage perc porcentaje "
                                    "per capita percapita proportion proporcion density densidad index indice "
                                    "gini yoy mom growth crecimiento";
+static const char durations[] = "days hours hrs minutes mins seconds secs weeks months years dias horas "
+                                "minutos segundos semanas meses anos";
 static const char deltas[] =
     "new added change changes net nuevo nueva nuevos nuevas neto cambio cambios hired lost gained";
 static const char money_units[] = "price precio fare tarifa rent renta alquiler wage salary salario sueldo";
@@ -100,8 +102,10 @@ static const struct {
     {"total income", AL_CLASS(MONEY)},
     {"interest income", AL_CLASS(MONEY)},
     {"per capita", AL_CLASS(RATE)},
-    {"gross domestic product", AL_CLASS(UNIT)},
-    {"producto interno bruto", AL_CLASS(UNIT)},
+    {"gross domestic product", AL_CLASS(LEVEL)},
+    {"producto interno bruto", AL_CLASS(LEVEL)},
+    {"market cap", AL_CLASS(LEVEL)},
+    {"market capitalization", AL_CLASS(LEVEL)},
     {"zip code", AL_CLASS(CODE)},
     {"postal code", AL_CLASS(CODE)},
     {"codigo postal", AL_CLASS(CODE)},
@@ -275,12 +279,20 @@ static bool level_plural(struct al_str word)
     return (al_word_classes((struct al_str){plural, word.n + 1}) | al_word_classes(word)) & AL_CLASS(LEVEL);
 }
 
+/* "número de factura": of one, and so a name. */
+static bool is_number_of_one(const struct named *n)
+{
+    const struct al_words *w = &n->words;
+    return w->n > 2 && (n->cls[0] & AL_CLASS(NUMBER)) && al_str_is(w->list[1], "de") &&
+           !al_word_looks_plural(w->list[2]) && !(n->cls[2] & (AL_CLASS(LEVEL) | AL_CLASS(FLOW)));
+}
+
 /* "number of x", "num_x", "n_x"; "no" is a number only before "of": "no_previous" is not. */
 static bool counts_first(const struct named *n)
 {
     const struct al_words *w = &n->words;
     bool of = w->n > 2 && in("of de", w->list[1]);
-    if (!(n->cls[0] & (AL_CLASS(NUMBER) | AL_CLASS(COUNT))) || w->n < 2)
+    if (!(n->cls[0] & (AL_CLASS(NUMBER) | AL_CLASS(COUNT))) || w->n < 2 || is_number_of_one(n))
         return false;
     return of || (!in("no nr nro of de", w->list[0]) && !all_digits(w->list[1]) && !in("of de", w->list[1]));
 }
@@ -297,7 +309,7 @@ static void read_counts(const struct named *n, size_t head, struct al_str label,
         counted = last;
     t->level_count = t->counts && w->n > 1 && level_plural(w->list[counted]);
     t->id_last = (n->cls[last] | n->cls[head]) & AL_CLASS(ID);
-    t->number_last = w->n > 1 && (n->cls[last] & AL_CLASS(NUMBER));
+    t->number_last = (w->n > 1 && (n->cls[last] & AL_CLASS(NUMBER))) || is_number_of_one(n);
     bool unit = n->cls[head] & (AL_CLASS(UNIT) | AL_CLASS(MEASURED) | AL_CLASS(RATE));
     t->counted = al_word_looks_plural(w->list[head]) && !unit;
     t->step = (n->cls[head] & AL_CLASS(STEP)) && !al_word_looks_plural(w->list[head]);
@@ -323,6 +335,9 @@ static void read_all(const struct named *n, const struct al_words *source, struc
         t->delta |= in(deltas, w);
         t->money_unit |= in(money_units, w);
         t->in_source |= shares_word(source, w);
+        t->percent_word |=
+            in("pct percent percentage perc prcnt porcentaje porciento", w) || al_str_ends(w, "percent");
+        t->duration |= in(durations, w);
     }
     t->other = n->words.n == 1 &&
                in("other others otro otra otros otras rest resto misc unknown remaining", n->words.list[0]);

@@ -109,7 +109,7 @@ static bool is_code(const struct al_name_traits *t, uint64_t filled, const struc
     if (t->number_last && !t->strict && c->integers)
         return c->distinct * 2 >= filled || c->distinct > FEW_CODES;
     /* Numbers of customers and stations: they have no plural and too many values for groups. */
-    if (c->integers && (t->head & AL_CLASS(DIMENSION)) && c->distinct > FEW_CODES &&
+    if (c->integers && (t->head & AL_CLASS(DIMENSION)) && c->distinct > FEW_CODES && !t->duration &&
         !al_word_looks_plural(t->head_word))
         return !(t->all & (AMOUNTS | AL_CLASS(GENERIC)));
     /* Milliseconds since 1970, and telephone numbers. */
@@ -152,9 +152,9 @@ static bool multiples_of_5(const struct al_dash_column *c)
 static bool is_class(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
 {
     bool amount = t->all & AMOUNTS & ~AL_CLASS(UNIT), coordinate = t->n == 1 && t->head_word.n == 1;
-    if (!c->integers || c->distinct < 2 || !repeats(filled, c, 3) || coordinate || t->counts)
+    if (!c->integers || c->distinct < 2 || !repeats(filled, c, 3) || coordinate || t->counts || t->duration)
         return false;
-    if ((t->head & AL_CLASS(DIMENSION)) && !amount)
+    if ((t->head & AL_CLASS(DIMENSION)) && !(t->head & AMOUNTS & ~AL_CLASS(UNIT)) && !t->strict)
         return c->distinct <= FEW_CODES;
     if (amount)
         return false;
@@ -239,7 +239,7 @@ static enum al_dash_adds adds_by_name(const struct al_profile_context *x, const 
         return AL_ADDS_ALWAYS;
     if (t->all & AL_CLASS(RATE) && !(t->flow && t->counted))
         return AL_ADDS_NEVER;
-    if (t->head & AL_CLASS(SIZE))
+    if (t->head & AL_CLASS(SIZE) || (!t->head && t->all & AL_CLASS(SIZE)))
         return size_adds(t, c);
     if (t->all & (AL_CLASS(LEVEL) | AL_CLASS(LEVEL_RATE)) || t->level_count)
         return level_adds(t, c);
@@ -249,7 +249,7 @@ static enum al_dash_adds adds_by_name(const struct al_profile_context *x, const 
         return !(t->all & AL_CLASS(UNIT)) || t->flow_last || t->all & AL_CLASS(TOTAL) ? AL_ADDS_ALWAYS
                                                                                       : AL_ADDS_NEVER;
     if (t->all & AL_CLASS(TOTAL))
-        return !(t->all & property) || t->money_unit || c->integers ? AL_ADDS_ALWAYS : AL_ADDS_NEVER;
+        return !(t->all & property) || t->money_unit || t->duration ? AL_ADDS_ALWAYS : AL_ADDS_NEVER;
     return t->all & property ? AL_ADDS_NEVER : unknown_adds(x, t, c);
 }
 
@@ -264,17 +264,13 @@ static void set_percent(const struct al_name_traits *t, struct al_dash_column *c
 {
     bool fractions = c->min >= -1 && c->max <= 1 && !(c->integers && c->max - c->min > 1);
     bool says = t->percent_sign || (t->all & AL_CLASS(PERCENT));
-    static const char *const words[] = {"pct", "percent", "percentage", "perc", "porcentaje", "porciento"};
     if (c->adds != AL_ADDS_NEVER)
         return;
     if (says && fractions) {
         c->percent = true;
         return;
     }
-    bool called = t->percent_sign;
-    for (size_t i = 0; i < sizeof words / sizeof *words && !called; i++)
-        called = al_str_ends(t->head_word, words[i]);
-    c->unit_percent = called && fabs(c->max) <= 10000;
+    c->unit_percent = (t->percent_sign || t->percent_word) && fabs(c->max) <= 10000;
 }
 
 /* 0 and 1: the mean is a share. What asks for it by its name is a measure; else it groups when nothing else

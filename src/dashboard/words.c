@@ -132,7 +132,7 @@ static bool begins_word(const struct splitter *s, const struct letter *l, struct
     if (l->sort != SORT_UPPER)
         return false;
     if (s->last == SORT_LOWER)
-        return true;
+        return s->n > 1; /* "kWh", "iPhone" */
     (void)(rest.n ? next_letter(rest, &next) : (next.sort = SORT_NONE));
     return s->last == SORT_UPPER && next.sort == SORT_LOWER;
 }

@@ -5,8 +5,8 @@
 
 static const char *const lists[] = {
     [AL_CLASS_MONEY] =
-        "abono amount amt aportacion aporte arancel beneficio bill billed billing bonus boxoffice bruto "
-        "budget capex cargo cashflow charge claim cobrado cobro cogs comision commission compensation "
+        "abono amnt amount amt aportacion aporte arancel beneficio bill billed billing bonus boxoffice "
+        "bruto budget capex cargo cashflow charge claim cobrado cobro cogs comision commission compensation "
         "compra contribution cost coste costo credit cuantia damage debit deposit desembolso disbursement "
         "donacion donation earning ebit ebitda egreso expenditure expense facturacion facturado facturas "
         "fee fine flete freight funding gain ganancia gasto gmv grant gross importe impuesto indemnizacion "
@@ -50,19 +50,20 @@ static const char *const lists[] = {
     [AL_CLASS_LEVEL] =
         "accounts adults afiliados aforo ahorro alumnos army assets aum backlog backlogs balance beds boys "
         "camas capacity cartera cattle censo children citizens clientes clients customers debt desempleado "
-        "deuda dwellings electores empleados employed employees enrolled enrollment enrolment equity "
-        "estudiantes existencia familias families fans females fleet followers gente girls habitantes "
-        "headcount headcounts hogars holdings hombres homes households houses inhabitants inmates "
-        "inventario inventory jobs jubilados kids liabilities livestock males matriculado members "
-        "membership men miembros mujeres ninas ninos noncitizen occupied ocupado onhand outstanding parado "
-        "pasivo patrimonio payable pending pensionado pensionista people persona persons plantilla "
-        "poblacion pop population populations preso prisoners pupils receivable recluso reserves reservoir "
-        "residentes residents saldo saving seguidores socios soldiers staff stock storage students "
-        "subscribers suscriptores taxpayers trabajadores troop troops unemployed users usuarios varones "
-        "vehicles veterans viviendas voters wip women workers workforce",
+        "deuda docentes doctors dwellings electores empleados employed employees enrolled enrollment "
+        "enrolment equity estudiantes existencia familias families fans farms females fleet followers gdp "
+        "gente girls gni gnp habitantes headcount headcounts hogares hogars holdings hombres homes "
+        "hospitals households houses inhabitants inmates inventario inventory jobs jubilados kids "
+        "liabilities livestock males matriculado members membership men miembros mujeres ninas ninos "
+        "noncitizen nurses occupied ocupado onhand outstanding pacientes parado pasivo patients patrimonio "
+        "payable pending pensionado pensionista people persona persons physicians pib plantilla poblacion "
+        "pop population populations preso prisoners profesores pupils receivable recluso reserves reservoir "
+        "residentes residents saldo saving schools seguidores socios soldiers staff stock storage students "
+        "subscribers suscriptores taxpayers teachers trabajadores troop troops unemployed users usuarios "
+        "varones vehicles veterans viviendas voters wip women workers workforce",
     [AL_CLASS_LEVEL_RATE] =
-        "alfabetizacion desempleo empleo employment literacy paro participation pobreza poverty "
-        "unemployment vacancy",
+        "alfabetizacion desempleo empleo employment female hombre literacy male mujer paro participation "
+        "pobreza poverty unemployment vacancy",
     [AL_CLASS_RATE] =
         "accuracy acousticness alfabetizacion alpha apr apy aqi arppu arpu attrition auc availability "
         "average avg beta bleu bounce calidad calificacion capita ces chance churn co2 cobertura cociente "
@@ -90,24 +91,24 @@ static const char *const lists[] = {
         "brightness caffeine calorie calories cambio carbohydrate carbs chlorides chol cholesterol close "
         "conductivity costperunit cotizacion cylinder delay demora depth dewpoint diameter diametro "
         "diastolic displacement distance distancia door duracion duration edad elevacion elevation espera "
-        "espesor exchange experience experiencia fare fat fiber fibre floor gap garage gdp gear glucose "
-        "gust hba1c height high horsepower hourly hp imc income interval jornal lag largo latencia latency "
+        "espesor exchange experience experiencia fare fat fiber fibre floor gap garage gear glucose gust "
+        "hba1c height high horsepower hourly hp imc income interval jornal lag largo latencia latency "
         "length lifespan listprice longitud low luminosity mag magnitud magnitude masa mass milage mileage "
-        "mpg msrp mv nitrogen odometer oxygen pace perimeter peso phosphorus pib porcion potencia power "
-        "precio premium presion pressure price profundidad protein pulse pulso quote radiation radio radius "
-        "rent renta rental retraso room runtime salario salary saleprice salinity seat seniority serving "
-        "signal size sodium speed storey sueldo sugar sulphates superficie surface systolic tamano tarifa "
-        "tasacion tavg temp temperatura temperature tenure thalach thickness tiempo time tmax tmean tmin "
-        "torque trestbps turbidity unitcost unitprice valuation velocidad viento visibility vitamin voltage "
+        "mpg msrp mv nitrogen odometer oxygen pace perimeter peso phosphorus porcion potencia power precio "
+        "premium presion pressure price profundidad protein pulse pulso quote radiation radio radius rent "
+        "renta rental retraso room runtime salario salary saleprice salinity seat seniority serving signal "
+        "size sodium speed storey sueldo sugar sulphates superficie surface systolic tamano tarifa tasacion "
+        "tavg temp temperatura temperature tenure thalach thickness tiempo time tmax tmean tmin torque "
+        "trestbps turbidity unitcost unitprice valuation velocidad viento visibility vitamin voltage "
         "voltaje vwap wage wait waiting weight width wind x y z",
     [AL_CLASS_MEASURED] =
         "amp anio ano bar billion bps byte c cal cc celsius cm day days db deg degree dia dias dpi f "
-        "fahrenheit feet foot ft g gal gallon galon gb ghz gr grado gram gramo ha hectare hectarea hora "
+        "fahrenheit feet foot ft g gal gallon galon gb ghz gr grado gram gramo gwh ha hectare hectarea hora "
         "hour hpa hr hrs hz in inch inches joule k kb kbps kcal kelvin kg khz kilo kilogram kilogramo "
-        "kilometer kilometre kilometro kj km km2 kmh knot kpa kph kw l lb lbs libra liter litre litro m m2 "
-        "m3 mb mbar mbps mes meter metre metro mg mhz mi mil mile miles milimetro milla million millon min "
-        "minute minuto ml mm month mph ms mw onza ounce oz pa pixel pound ppm psi px rpm s sec second "
-        "segundo semana sqft sqm tb thousand volt watt week yard yd year yr",
+        "kilometer kilometre kilometro kj km km2 kmh knot kpa kph kw kwh l lb lbs libra liter litre litro m "
+        "m2 m3 mah mb mbar mbps mes meter metre metro mg mhz mi mil mile miles milimetro milla million "
+        "millon min minute minuto ml mm month mph ms mw mwh onza ounce oz pa pixel pound ppm psi px rpm s "
+        "sec second segundo semana sf sqft sqm tb thousand twh volt watt week wh yard yd year yr",
     [AL_CLASS_SIZE] = "descuento discount margen margin markup rebate",
     [AL_CLASS_PERCENT] =
         "attrition bounce churn cobertura conversion coverage ctr cuota descuento discount fraction margen "
