@@ -8,6 +8,7 @@
 extern const struct al_tool al_tool_dashboard_generate;
 
 #define AL_DASHBOARD_TEXT_CHARS 12000
+extern const char al_dashboard_input_schema[], al_dashboard_output_schema[]; /* dashboard_schema.c */
 
 /* --- the request (dashboard_request.c) --- */
 /* The request of dashboard/dashboard.h for these arguments. source: the file's name. TOOL_INPUT_INVALID; NOT_FOUND and

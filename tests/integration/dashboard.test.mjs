@@ -47,6 +47,7 @@ const conforms = (schema, value, at = "") => {
   const is = value === null ? "null" : Array.isArray(value) ? "array" : Number.isInteger(value) ? "integer" : typeof value;
   if (schema.type) assert.ok(schema.type === is || (schema.type === "number" && is === "integer"), `${at}: ${is}, not ${schema.type}`);
   if (schema.items) value.forEach((one, i) => conforms(schema.items, one, `${at}/${i}`));
+  for (const name of schema.required ?? []) assert.ok(name in value, `${at}/${name} is missing`);
   if (!schema.properties) return;
   for (const [name, one] of Object.entries(value)) {
     assert.ok(schema.properties[name], `${at}/${name} is not in the schema`);

@@ -409,15 +409,37 @@ static void it_is_there_unless_it_is_switched_off(void **state)
     }
 }
 
-static void each_argument_is_described(void **state)
+/* Each property, however deep, but of what any object may be. */
+static void each_is_described(const struct al_json *schema)
+{
+    const struct al_json *queue[200];
+    size_t n = 0;
+    for (queue[n++] = schema; n > 0;) {
+        const struct al_json *one = queue[--n];
+        al_json_each(property, al_json_get(one, "properties"))
+        {
+            if (!al_json_get_text(property, "description").n)
+                fail_msg("%.*s has no description", AL_FMT(property->key));
+            assert_true(n < 199);
+            queue[n++] = property;
+        }
+        if (al_json_get(one, "items"))
+            queue[n++] = al_json_get(one, "items");
+    }
+}
+
+static void each_member_is_described(void **state)
 {
     autoarena struct al_arena arena = AL_ARENA_INIT((size_t)4 << 20);
+    const char *const schemas[] = {al_tool_dashboard_generate.input_schema,
+                                   al_tool_dashboard_generate.output_schema};
     const struct al_json *v;
     struct al_err err;
     (void)state;
-    assert_int_equal(al_json_parse(&arena, al_str_of(al_tool_dashboard_generate.input_schema), &v, &err), 0);
-    al_json_each(property, al_json_get(v, "properties"))
-        assert_true(al_json_get_text(property, "description").n > 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(al_json_parse(&arena, al_str_of(schemas[i]), &v, &err), 0);
+        each_is_described(v);
+    }
     assert_true(strlen(al_tool_dashboard_generate.description) <= 2048);
 }
 
@@ -434,7 +456,7 @@ int main(void)
         TEST(claims_of_any_shape_are_told_without_harm),
         cmocka_unit_test(the_text_for_a_model_is_short_whatever_is_claimed),
         TEST(it_is_there_unless_it_is_switched_off),
-        cmocka_unit_test(each_argument_is_described),
+        cmocka_unit_test(each_member_is_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
