@@ -143,6 +143,25 @@ static void put_exact(struct al_page *p, double v, const struct al_number_style 
     }
 }
 
+/* The last period of a widget that counts this alone: the last of a trend over the same time, else of the
+ * file. */
+static struct al_str last_period(struct al_page *p, const struct al_widget *w)
+{
+    const struct al_dash *d = p->d;
+    if (!w->latest || w->clock < 0)
+        return AL_STR("");
+    for (size_t i = 0; i < d->plan.n_widgets; i++) {
+        const struct al_widget *t = &d->plan.widgets[i];
+        const struct al_result *r = &d->results[i];
+        if (t->bucket != AL_BUCKET_NONE && t->dimension == w->clock && !r->failed && r->n_labels)
+            return AL_PAGE_FILL(p, AL_TEXT_PAGE_AS_OF,
+                                al_page_label(p, t->dimension, t->bucket, r->labels[r->n_labels - 1]));
+    }
+    const struct al_dash_column *c = &d->catalog.columns[w->clock];
+    struct al_str last = d->plan.n_filters ? AL_STR("") : time_text(p, al_bucket_for(c), c->last);
+    return last.n ? AL_PAGE_FILL(p, AL_TEXT_PAGE_AS_OF, last) : last;
+}
+
 static void put_kpi(struct al_page *p, const struct al_widget *w, const struct al_result *r)
 {
     double v = 0;
@@ -156,7 +175,11 @@ static void put_kpi(struct al_page *p, const struct al_widget *w, const struct a
         struct al_str text = r->value.kind == AL_DASH_CELL_TEXT ? r->value.text : AL_STR("\xe2\x80\x94");
         al_page_line(p, "<span>", al_page_cut(p, text, p->chars), "</span>");
     }
-    al_page_add(p, "</dd></div>\n");
+    al_page_add(p, "</dd>");
+    struct al_str as_of = last_period(p, w);
+    if (as_of.n)
+        al_page_line(p, "<dd class=\"ac-extra\">", as_of, "</dd>");
+    al_page_add(p, "</div>\n");
 }
 
 static void put_kpis(struct al_page *p)
@@ -199,7 +222,10 @@ static bool has_gap(const struct al_widget *w, const struct al_result *r)
 static void put_notes(struct al_page *p, const struct al_widget *w, const struct al_result *r)
 {
     size_t shown = r->n_labels - (r->has_other ? 1 : 0);
+    struct al_str as_of = last_period(p, w);
     uint64_t rows;
+    if (as_of.n)
+        put_note(p, "", as_of);
     if (w->bucket == AL_BUCKET_NONE && r->n_labels && r->groups > shown)
         put_note(p, " ac-top",
                  AL_PAGE_FILL(p, AL_TEXT_PAGE_TOP, al_page_count(p, shown), al_page_count(p, r->groups)));
