@@ -48,7 +48,7 @@ enum al_word_class {
 uint32_t al_word_classes(struct al_str word);
 /* Likewise, and of words that were written as one: "domgross", "totalprice". */
 uint32_t al_word_classes_deep(struct al_str word);
-/* The list of a class: words by byte order, one space between. */
+/* The list of a class: words, one space between. */
 const char *al_word_list(enum al_word_class c);
 /* "sales" → "sale", "ciudades" → "ciudad"; up to 3 readings of a word as a singular, itself not among them. */
 size_t al_word_singulars(struct al_str word, char ret[3][64]);

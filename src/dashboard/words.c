@@ -162,36 +162,50 @@ void al_words_of(struct al_arena *arena, struct al_str text, struct al_words *re
     end_word(&s);
 }
 
-/* --- lists: words in byte order, a space between --- */
+/* --- lists: all of them in one table, made at the first question; the words stay where the lists are --- */
 
-static bool in_list(const char *list, struct al_str word)
+#define SLOTS 8192 /* over twice the words; a test counts them */
+
+struct entry {
+    const char *word;
+    uint32_t n, classes;
+};
+
+static uint32_t hash_of(struct al_str word)
 {
-    size_t lo = 0, hi = strlen(list); /* byte offsets; lo is always the begin of a word */
-    if (!word.n || memchr(word.p, ' ', word.n))
-        return false;
-    while (lo < hi) {
-        size_t at = lo + (hi - lo) / 2;
-        while (at > lo && list[at - 1] != ' ')
-            at--;
-        size_t n = strcspn(list + at, " ");
-        int c = al_str_cmp(word, (struct al_str){list + at, n});
-        if (c == 0)
-            return true;
-        if (c < 0)
-            hi = at;
-        else
-            lo = at + n + (list[at + n] ? 1 : 0);
-    }
-    return false;
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < word.n; i++)
+        h = (h ^ (unsigned char)word.p[i]) * 16777619u;
+    return h;
+}
+
+/* The word's entry, or the free one where it belongs. */
+static struct entry *entry_of(struct entry *table, struct al_str word)
+{
+    uint32_t i = hash_of(word) % SLOTS;
+    while (table[i].word && !al_str_eq(word, (struct al_str){table[i].word, table[i].n}))
+        i = (i + 1) % SLOTS;
+    return &table[i];
+}
+
+static struct entry *all_words(void)
+{
+    static struct entry table[SLOTS];
+    static bool made;
+    for (int c = 0; c < AL_CLASS_COUNT_OF && !made; c++)
+        for (const char *p = al_word_list((enum al_word_class)c); *p;) {
+            size_t n = strcspn(p, " ");
+            struct entry *e = entry_of(table, (struct al_str){p, n});
+            *e = (struct entry){p, (uint32_t)n, e->classes | 1u << c};
+            p += n + (p[n] ? 1 : 0);
+        }
+    made = true;
+    return table;
 }
 
 static uint32_t classes_exact(struct al_str word)
 {
-    uint32_t r = 0;
-    for (int c = 0; c < AL_CLASS_COUNT_OF; c++)
-        if (in_list(al_word_list((enum al_word_class)c), word))
-            r |= 1u << c;
-    return r;
+    return word.n && word.n <= WORD_BYTES ? entry_of(all_words(), word)->classes : 0;
 }
 
 static void add_reading(char ret[3][64], size_t *n, struct al_str word, size_t cut, const char *tail)

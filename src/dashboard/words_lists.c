@@ -1,6 +1,5 @@
-/* Words and what they say of a column, English and Spanish, without accents: a list for each class, in byte
- * order, one space between (al_word_classes looks them up by halving). Singulars; plurals only where they
- * differ or mean more. */
+/* Words and what they say of a column, English and Spanish, without accents: a list for each class, one
+ * space between. Singulars; plurals only where they differ or mean more. */
 #include "dashboard/profile_int.h"
 
 static const char *const lists[] = {
