@@ -10,13 +10,81 @@
 
 #define MOST_CELLS (4u * AL_DASH_CELLS) /* while rows go by; those of earlier periods are among them */
 
+/* --- numbers of cells --- */
+
+void al_cells_free(struct al_cells *c)
+{
+    free(c->keys);
+    free(c->map);
+    *c = (struct al_cells){0};
+}
+
+void al_cube_start(struct al_scan *s)
+{
+    s->combinations = al_xcalloc((size_t)1 << 16, sizeof *s->combinations);
+    for (int i = 0; i < s->n_groupings; i++)
+        s->groupings[i].cube = true;
+}
+
+/* Room for a group and a combination. False: it would be more than is kept for cells that are mostly not
+ * there. */
+static bool widen(struct al_cells *c, uint32_t group, uint32_t combination)
+{
+    uint32_t groups = c->groups ? c->groups : 16, stride = c->stride ? c->stride : 16;
+    while (groups <= group)
+        groups *= 2;
+    while (stride <= combination)
+        stride *= 2;
+    if ((uint64_t)groups * stride > AL_CUBE_MAP)
+        return false;
+    uint32_t *map = al_xcalloc((size_t)groups * stride, sizeof *map);
+    for (uint32_t g = 0; g < c->groups; g++)
+        memcpy(map + (size_t)g * stride, c->map + (size_t)g * c->stride, c->stride * sizeof *map);
+    free(c->map);
+    c->map = map;
+    c->groups = groups;
+    c->stride = stride;
+    return true;
+}
+
+#define NO_CELL UINT32_MAX
+
+static uint32_t add_cell(struct al_cells *c, uint32_t group, uint32_t combination, uint64_t key)
+{
+    if ((group >= c->groups || combination >= c->stride) && !widen(c, group, combination))
+        return NO_CELL;
+    uint32_t *at = &c->map[(size_t)group * c->stride + combination];
+    if (*at)
+        return *at - 1;
+    if (c->n == c->cap) {
+        c->cap = c->cap ? c->cap * 2 : 64;
+        c->keys = al_xrealloc(c->keys, c->cap * sizeof *c->keys);
+    }
+    c->keys[c->n] = key;
+    *at = ++c->n;
+    return c->n - 1;
+}
+
+/* The number of the combination of bits; 0: there are too many. */
+static uint32_t number_of(struct al_scan *s, uint32_t bits)
+{
+    if (!s->combinations[bits] && s->n_combinations < AL_CUBE_COMBINATIONS)
+        s->combinations[bits] = (uint16_t)++s->n_combinations;
+    return s->combinations[bits];
+}
+
 /* --- a row --- */
 
-static inline void add_lost(double *sum, double *lost, double v)
+static inline void add_lost(struct al_cube_sum *to, double v)
 {
-    double t = *sum + v;
-    *lost += fabs(*sum) > fabs(v) ? (*sum - t) + v : (v - t) + *sum;
-    *sum = t;
+    double t = to->sum + v;
+    to->lost += fabs(to->sum) > fabs(v) ? (to->sum - t) + v : (v - t) + to->sum;
+    to->sum = t;
+}
+
+static bool is_extreme(const struct al_tally *t)
+{
+    return t->agg == AL_AGG_MIN || t->agg == AL_AGG_MAX;
 }
 
 static void put_together(const struct al_tally *t, struct al_cube_sum *to, const struct al_cube_sum *from)
@@ -25,16 +93,11 @@ static void put_together(const struct al_tally *t, struct al_cube_sum *to, const
         return;
     if (to->epoch != t->epoch)
         *to = (struct al_cube_sum){.epoch = t->epoch};
-    if (to->n == 0 || (t->agg == AL_AGG_MIN && from->sum < to->sum) ||
-        (t->agg == AL_AGG_MAX && from->sum > to->sum)) {
-        if (t->agg == AL_AGG_MIN || t->agg == AL_AGG_MAX)
-            to->sum = from->sum;
-    }
-    if (t->agg != AL_AGG_MIN && t->agg != AL_AGG_MAX) {
-        add_lost(&to->sum, &to->lost, from->sum);
+    if (!is_extreme(t)) {
+        add_lost(to, from->sum);
         to->lost += from->lost;
-        add_lost(&to->over, &to->over_lost, from->over);
-        to->over_lost += from->over_lost;
+    } else if (to->n == 0 || (t->agg == AL_AGG_MIN ? from->sum < to->sum : from->sum > to->sum)) {
+        to->sum = from->sum;
     }
     to->n += from->n;
 }
@@ -47,35 +110,6 @@ static uint64_t widgets_of(const struct al_scan *s, int grouping)
     return n;
 }
 
-/* The combinations without the chips whose bits are not in keep: cells that become one are put together. */
-static void merge(struct al_scan *s, uint32_t keep)
-{
-    s->n_cube = 0;
-    for (int i = 0; i < s->n_groupings; i++) {
-        struct al_grouping *g = &s->groupings[i];
-        struct al_ids old = g->cells;
-        if (!g->cube)
-            continue;
-        g->cells = (struct al_ids){0};
-        autofree uint32_t *to = al_xcalloc((size_t)old.n + 1, sizeof *to);
-        for (uint32_t c = 0; c < old.n; c++)
-            to[c] = al_ids_of(&g->cells, (old.keys[c] & ~(uint64_t)0xffff) | (old.keys[c] & keep));
-        for (int k = 0; k < s->n_tallies; k++) {
-            struct al_tally *t = &s->tallies[k];
-            if (t->grouping != i || !t->cells)
-                continue;
-            struct al_cube_sum *cells = al_xcalloc((size_t)g->cells.n + 1, sizeof *cells);
-            for (uint32_t c = 0; c < old.n && c < t->n_cells; c++)
-                put_together(t, &cells[to[c]], &t->cells[c]);
-            free(t->cells);
-            t->cells = cells;
-            t->n_cells = g->cells.n;
-        }
-        s->n_cube += widgets_of(s, i) * g->cells.n;
-        al_ids_free(&old);
-    }
-}
-
 void al_cube_leave(struct al_scan *s, int grouping)
 {
     struct al_grouping *g = &s->groupings[grouping];
@@ -83,30 +117,65 @@ void al_cube_leave(struct al_scan *s, int grouping)
         return;
     s->n_cube -= widgets_of(s, grouping) * g->cells.n;
     g->cube = false;
-    al_ids_free(&g->cells);
-    for (int i = 0; i < s->n_tallies; i++)
-        if (s->tallies[i].grouping == grouping) {
-            free(s->tallies[i].cells);
-            s->tallies[i].cells = NULL;
-            s->tallies[i].n_cells = 0;
-        }
+    al_cells_free(&g->cells);
+    for (int i = 0; i < s->n_tallies; i++) {
+        struct al_tally *t = &s->tallies[i];
+        if (t->grouping != grouping)
+            continue;
+        free(t->cells);
+        free(t->over_cells);
+        t->cells = t->over_cells = NULL;
+        t->n_cells = 0;
+    }
 }
 
+static struct al_cube_sum *moved(const struct al_tally *t, struct al_cube_sum *cells, const uint32_t *to,
+                                 uint32_t n, uint32_t n_new)
+{
+    if (!cells)
+        return NULL;
+    struct al_cube_sum *list = al_xcalloc((size_t)n_new + 1, sizeof *list);
+    for (uint32_t c = 0; c < n && c < t->n_cells; c++)
+        put_together(t, &list[to[c]], &cells[c]);
+    free(cells);
+    return list;
+}
+
+/* One grouping's cells under fewer chips: those that become one are put together. */
+static void merge(struct al_scan *s, int grouping, uint32_t below)
+{
+    struct al_grouping *g = &s->groupings[grouping];
+    struct al_cells old = g->cells;
+    uint32_t low = below - 1;
+    g->cells = (struct al_cells){0};
+    autofree uint32_t *to = al_xcalloc((size_t)old.n + 1, sizeof *to);
+    for (uint32_t c = 0; c < old.n; c++) {
+        uint32_t bits = (uint32_t)old.keys[c] & 0xffff, group = (uint32_t)(old.keys[c] >> 16);
+        bits = (bits & low) | (bits >> 4 & ~low);
+        to[c] = add_cell(&g->cells, group, number_of(s, bits) - 1, (uint64_t)group << 16 | bits);
+    }
+    for (int k = 0; k < s->n_tallies; k++) {
+        struct al_tally *t = &s->tallies[k];
+        if (t->grouping != grouping || !t->cells)
+            continue;
+        t->cells = moved(t, t->cells, to, old.n, g->cells.n);
+        t->over_cells = moved(t, t->over_cells, to, old.n, g->cells.n);
+        t->n_cells = g->cells.n;
+    }
+    s->n_cube += widgets_of(s, grouping) * g->cells.n;
+    al_cells_free(&old);
+}
+
+/* A chip goes, those behind it move down. */
 static void drop_chip(struct al_scan *s, int chip)
 {
-    uint32_t keep = 0xffff & ~(0xfu << (chip * 4));
-    merge(s, keep);
-    for (int i = 0; i < s->n_groupings; i++) { /* those behind it move down */
-        struct al_ids *cells = &s->groupings[i].cells;
-        struct al_ids moved = {0};
-        for (uint32_t c = 0; c < cells->n; c++) {
-            uint64_t low = cells->keys[c] & ((1u << (chip * 4)) - 1);
-            uint64_t high = (cells->keys[c] & 0xffff) >> (chip * 4 + 4) << (chip * 4);
-            (void)al_ids_of(&moved, (cells->keys[c] & ~(uint64_t)0xffff) | high | low);
-        }
-        al_ids_free(cells);
-        *cells = moved;
-    }
+    s->n_cube = 0;
+    s->n_combinations = 0;
+    s->crowded = false;
+    memset(s->combinations, 0, ((size_t)1 << 16) * sizeof *s->combinations);
+    for (int i = 0; i < s->n_groupings; i++)
+        if (s->groupings[i].cube)
+            merge(s, i, 1u << (chip * 4));
     for (int i = chip; i + 1 < s->n_chips; i++) {
         s->chips[i] = s->chips[i + 1];
         s->chip_columns[i] = s->chip_columns[i + 1];
@@ -129,11 +198,19 @@ static void combine(struct al_scan *s)
     }
 }
 
-void al_cube_row(struct al_scan *s)
+static void new_cell(struct al_scan *s, int grouping, uint32_t number)
 {
-    if (s->n_cube > MOST_CELLS)
-        drop_chip(s, s->n_chips - 1);
-    combine(s);
+    struct al_grouping *g = &s->groupings[grouping];
+    g->cell = add_cell(&g->cells, g->now, number - 1, (uint64_t)g->now << 16 | s->combination);
+    s->n_cube += widgets_of(s, grouping);
+    s->crowded |= g->cell == NO_CELL || s->n_cube > MOST_CELLS;
+}
+
+static bool take_cells(struct al_scan *s)
+{
+    uint32_t number = number_of(s, s->combination);
+    if (!number)
+        return false;
     for (int i = 0; i < s->n_groupings; i++) {
         struct al_grouping *g = &s->groupings[i];
         if (!g->cube || g->now == AL_NO_KEY)
@@ -142,10 +219,23 @@ void al_cube_row(struct al_scan *s)
             al_cube_leave(s, i);
             continue;
         }
-        uint32_t n = g->cells.n;
-        g->cell = al_ids_of(&g->cells, (uint64_t)g->now << 16 | s->combination);
-        if (g->cells.n > n)
-            s->n_cube += widgets_of(s, i);
+        uint32_t at = 0;
+        if (g->now < g->cells.groups && number <= g->cells.stride)
+            at = g->cells.map[(size_t)g->now * g->cells.stride + number - 1];
+        if (at)
+            g->cell = at - 1;
+        else
+            new_cell(s, i, number);
+    }
+    return !s->crowded;
+}
+
+void al_cube_row(struct al_scan *s)
+{
+    combine(s);
+    while (s->n_chips > 0 && !take_cells(s)) {
+        drop_chip(s, s->n_chips - 1);
+        combine(s);
     }
 }
 
@@ -154,8 +244,11 @@ static void grow_cells(struct al_tally *t, uint32_t id)
     uint32_t n = t->n_cells ? t->n_cells : 64;
     while (n <= id)
         n *= 2;
-    t->cells = al_xrealloc(t->cells, n * sizeof *t->cells);
-    memset(t->cells + t->n_cells, 0, (n - t->n_cells) * sizeof *t->cells);
+    for (int i = 0; i < 1 + (t->agg == AL_AGG_RATIO); i++) {
+        struct al_cube_sum **list = i ? &t->over_cells : &t->cells;
+        *list = al_xrealloc(*list, n * sizeof **list);
+        memset(*list + t->n_cells, 0, (n - t->n_cells) * sizeof **list);
+    }
     t->n_cells = n;
 }
 
@@ -164,25 +257,28 @@ static inline double number(const struct al_dash_cell *c)
     return c->kind == AL_DASH_CELL_INT ? (double)c->i : c->d;
 }
 
+static inline struct al_cube_sum *count(struct al_cube_sum *c, uint32_t epoch)
+{
+    if (c->epoch != epoch)
+        *c = (struct al_cube_sum){.epoch = epoch};
+    c->n++;
+    return c;
+}
+
 void al_cube_add(struct al_scan *s, struct al_tally *t, const struct al_grouping *g)
 {
     if (__builtin_expect(g->cell >= t->n_cells, 0))
         grow_cells(t, g->cell);
-    struct al_cube_sum *c = &t->cells[g->cell];
-    if (c->epoch != t->epoch)
-        *c = (struct al_cube_sum){.epoch = t->epoch};
-    c->n++;
-    if (t->metric < 0 || t->agg == AL_AGG_COUNT)
+    struct al_cube_sum *c = count(&t->cells[g->cell], t->epoch);
+    if (t->agg == AL_AGG_COUNT)
         return;
     double v = number(&s->cells[t->metric]);
-    if (t->agg == AL_AGG_MIN || t->agg == AL_AGG_MAX) {
-        if (c->n == 1 || (t->agg == AL_AGG_MIN ? v < c->sum : v > c->sum))
-            c->sum = v;
-        return;
-    }
-    add_lost(&c->sum, &c->lost, v);
+    if (!is_extreme(t))
+        add_lost(c, v);
+    else if (c->n == 1 || (t->agg == AL_AGG_MIN ? v < c->sum : v > c->sum))
+        c->sum = v;
     if (t->over >= 0)
-        add_lost(&c->over, &c->over_lost, number(&s->cells[t->over]));
+        add_lost(count(&t->over_cells[g->cell], t->epoch), number(&s->cells[t->over]));
 }
 
 /* --- the end --- */
@@ -290,14 +386,18 @@ static double or_zero(double v)
     return isfinite(v) ? v : 0;
 }
 
-static void write_cell(const struct al_tally *t, const struct al_cube_sum *c, struct al_cube_cell *ret)
+static double sum_of(const struct al_cube_sum *c)
 {
-    bool extreme = t->agg == AL_AGG_MIN || t->agg == AL_AGG_MAX;
+    return or_zero(isfinite(c->lost) ? c->sum + c->lost : c->sum);
+}
+
+static void write_cell(const struct al_tally *t, uint32_t at, struct al_cube_cell *ret)
+{
+    const struct al_cube_sum *c = &t->cells[at];
     ret->n = c->n;
-    ret->sum = extreme ? 0 : or_zero(isfinite(c->lost) ? c->sum + c->lost : c->sum);
-    ret->over = t->agg != AL_AGG_RATIO ? 0
-                : t->over < 0          ? (double)c->n
-                                       : or_zero(isfinite(c->over_lost) ? c->over + c->over_lost : c->over);
+    ret->sum = is_extreme(t) ? 0 : sum_of(c);
+    if (t->agg == AL_AGG_RATIO)
+        ret->over = t->over < 0 ? (double)c->n : sum_of(&t->over_cells[at]);
     ret->min = t->agg == AL_AGG_MIN ? c->sum : 0;
     ret->max = t->agg == AL_AGG_MAX ? c->sum : 0;
 }
@@ -352,7 +452,7 @@ static int build_widget(struct al_scan *s, struct al_tally *t, const struct orde
             cell->label = a.place[g->b < 0 ? group : (uint32_t)(g->pairs.keys[group] >> 32)];
         if (g->b >= 0)
             cell->series = b.place[(uint32_t)g->pairs.keys[group]];
-        write_cell(t, &t->cells[c], cell);
+        write_cell(t, c, cell);
     }
     if (r == 0)
         qsort(ret->cells, ret->n_cells, sizeof *ret->cells, by_place);

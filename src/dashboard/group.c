@@ -234,8 +234,9 @@ void al_tally_free(struct al_tally *t)
     free(t->labels.list);
     free(t->series.list);
     free(t->cells);
+    free(t->over_cells);
     t->groups = t->overs = t->labels = t->series = (struct al_sums){0};
-    t->cells = NULL;
+    t->cells = t->over_cells = NULL;
     t->n_cells = 0;
 }
 

@@ -11,6 +11,8 @@
 #define AL_NO_KEY UINT32_MAX
 #define AL_MAX_KEYS 200000u                 /* of a column, or pairs of two */
 #define AL_MAX_KEY_TEXT ((size_t)32 << 20)  /* bytes of a column's keys */
+#define AL_CUBE_COMBINATIONS 4096u
+#define AL_CUBE_MAP ((uint64_t)1 << 21) /* places for cells, of one grouping */
 #define AL_CUBE_LABELS 5000u                /* a widget with more is not counted again */
 #define AL_MAX_AXES (3 * (AL_DASH_WIDGETS + 1) + AL_DASH_CHIPS)
 #define AL_MAX_TALLIES (AL_DASH_WIDGETS + 2)
@@ -55,16 +57,23 @@ void al_ids_free(struct al_ids *t);
 /* The number of a key, a new one if need be. */
 uint32_t al_ids_of(struct al_ids *t, uint64_t key);
 
+/* --- cube.c: numbers for groups by combinations of the chips' values --- */
+struct al_cells {
+    uint64_t *keys; /* by number: group << 16 | combination */
+    uint32_t n, cap;
+    uint32_t *map; /* by group and the number of a combination: number + 1 */
+    uint32_t groups, stride;
+};
+
 /* --- group.c --- */
 struct al_grouping {
     int a, b; /* keys, or -1 */
     uint32_t now;
     struct al_ids pairs; /* of a << 32 | b, where there are two */
     bool full;
-    /* the cube: numbers of (group << 16 | chips) */
     bool cube;
-    struct al_ids cells;
-    uint32_t cell;
+    struct al_cells cells;
+    uint32_t cell; /* of the present row */
 };
 struct al_sums {
     struct al_sum *list;
@@ -72,8 +81,8 @@ struct al_sums {
 };
 /* Of one cell of the cube. min and max are in sum. */
 struct al_cube_sum {
-    double sum, lost, over, over_lost;
-    uint64_t n;
+    double sum, lost;
+    uint32_t n;
     uint32_t epoch;
 };
 /* One widget's sums. */
@@ -91,6 +100,7 @@ struct al_tally {
     struct al_sums groups, overs;  /* by group */
     struct al_sums labels, series; /* of a cross-tab: what decides which are shown */
     struct al_cube_sum *cells;     /* by cell of the cube */
+    struct al_cube_sum *over_cells; /* likewise, of a ratio */
     uint32_t n_cells;              /* held */
     bool own;                      /* too many groups: by its own SQL */
 };
@@ -123,7 +133,10 @@ struct al_scan {
     int n_points;
     int chips[AL_DASH_CHIPS], chip_columns[AL_DASH_CHIPS]; /* keys; columns of the catalog */
     int n_chips;
-    uint32_t combination; /* of the present row: 4 bits a chip, 0 for none */
+    uint32_t combination;  /* of the present row: 4 bits a chip, 0 for none */
+    uint16_t *combinations; /* numbers of those that were met, from 1 on; NULL: no chips */
+    uint32_t n_combinations;
+    bool crowded;         /* a chip must go before the next row */
     uint64_t n_cube;      /* cells so far, of all widgets */
 };
 /* The cell of a column in the row, asked for once. */
@@ -142,6 +155,8 @@ void al_tally_free(struct al_tally *t);
 /* The cells of the present row; after the groups are known. */
 void al_cube_row(struct al_scan *s);
 void al_cube_add(struct al_scan *s, struct al_tally *t, const struct al_grouping *g);
+void al_cube_start(struct al_scan *s); /* the chips are known */
+void al_cells_free(struct al_cells *c);
 /* A grouping is not counted again; its cells go. */
 void al_cube_leave(struct al_scan *s, int grouping);
 /* d->cube from what is there, or NULL. */

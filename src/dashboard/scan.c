@@ -68,8 +68,7 @@ static void plan_chips(struct al_scan *s)
     struct al_tally *rows = &s->tallies[s->n_tallies++];
     *rows = (struct al_tally){.agg = AL_AGG_COUNT, .metric = -1, .over = -1, .clock = -1, .epoch = 1};
     rows->grouping = al_scan_grouping(s, -1, -1);
-    for (int i = 0; i < s->n_groupings; i++)
-        s->groupings[i].cube = true;
+    al_cube_start(s);
 }
 
 static void plan_scan(struct al_scan *s)
@@ -232,12 +231,13 @@ static void scan_free(struct al_scan *s)
         al_keys_free(&s->keys[i]);
     for (int i = 0; i < s->n_groupings; i++) {
         al_ids_free(&s->groupings[i].pairs);
-        al_ids_free(&s->groupings[i].cells);
+        al_cells_free(&s->groupings[i].cells);
     }
     for (int i = 0; i < s->n_tallies; i++)
         al_tally_free(&s->tallies[i]);
     for (int i = 0; i < s->n_points; i++)
         free(s->points[i].heap);
+    free(s->combinations);
     free(s);
 }
 

@@ -405,7 +405,8 @@ static bool same_key(struct al_str key, const struct al_json *v)
         return al_str_eq(key, v->str);
     if (al_str_eq(key, v->raw))
         return true;
-    if (key.n >= sizeof z || !al_json_double(v, &b))
+    bool text = key.n > 1 && key.p[0] == '0' && key.p[1] != '.'; /* "012" is not 12 */
+    if (key.n >= sizeof z || !key.n || text || !al_json_double(v, &b))
         return false;
     memcpy(z, key.p, key.n);
     z[key.n] = 0;
