@@ -52,7 +52,7 @@ test("-o writes the page where it is wanted, in the place of what was there", ()
 
 test("-o names a PDF, which a browser prints", { skip: !chromium && "no Chromium" }, () =>
   withHome((home) => {
-    const r = run(home, ["dashboard", "sales.csv", "-o", "sales.pdf"]);
+    const r = run(home, ["dashboard", "sales.csv", "-o", "sales.pdf"], { timeout: 120_000 }); // a browser starts
     assert.equal(r.status, 0, r.stderr);
     const bytes = readFileSync(join(home.workspace, "sales.pdf"));
     assert.equal(bytes.subarray(0, 5).toString(), "%PDF-");

@@ -57,7 +57,7 @@ export function run(home, args, options = {}) {
     env: { ...home.env, ...options.env },
     input: options.input ?? "",
     encoding: "utf8",
-    timeout: DEADLINE_MS,
+    timeout: options.timeout ?? DEADLINE_MS,
     maxBuffer: 1 << 28,
   });
   if (r.error) throw r.error;
