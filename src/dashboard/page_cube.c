@@ -44,9 +44,11 @@ static void put_number(struct al_buf *out, double v, int digits)
     al_buf_adds(out, text);
 }
 
-static void put_values(struct al_buf *out, enum al_agg agg, const struct al_cube_cell *c, int digits)
+/* weigh: with how many rows there are, where what is shown is chosen by them and the numbers do not say it. */
+static void put_values(struct al_buf *out, enum al_agg agg, bool weigh, const struct al_cube_cell *c,
+                       int digits)
 {
-    if (agg == AL_AGG_COUNT || agg == AL_AGG_AVG)
+    if (agg == AL_AGG_COUNT || agg == AL_AGG_AVG || weigh)
         put_number(out, (double)c->n, digits);
     if (agg == AL_AGG_SUM || agg == AL_AGG_AVG || agg == AL_AGG_RATIO)
         put_number(out, c->sum, digits);
@@ -70,6 +72,7 @@ static int64_t number_of(const struct al_cube *q, const struct al_cube_widget *x
 static void put_cells(const struct al_cube *q, const struct al_cube_widget *x, enum al_agg agg, int digits,
                       struct al_buf *out)
 {
+    bool weigh = x->n_series && (agg == AL_AGG_RATIO || agg == AL_AGG_MIN || agg == AL_AGG_MAX);
     int64_t before = -1;
     for (size_t i = 0; i < x->n_cells; i++) {
         const struct al_cube_cell *c = &x->cells[i];
@@ -78,7 +81,7 @@ static void put_cells(const struct al_cube *q, const struct al_cube_widget *x, e
         int64_t at = number_of(q, x, c);
         if (at != before + 1)
             al_buf_addf(out, out->n ? ",+%lld" : "+%lld", (long long)(at - before));
-        put_values(out, agg, c, digits);
+        put_values(out, agg, weigh, c, digits);
         before = at;
     }
 }

