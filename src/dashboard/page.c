@@ -241,8 +241,8 @@ static void put_notes(struct al_page *p, const struct al_widget *w, const struct
         put_note(p, " ac-whole", al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_GAPS)));
     if (r->left_out && w->dimension >= 0)
         put_note(p, " ac-whole",
-                 AL_PAGE_FILL(p, AL_TEXT_PAGE_LEFT_OUT, al_page_count(p, r->left_out),
-                              al_page_name(p, w->dimension)));
+                 AL_PAGE_FILL(p, r->left_out == 1 ? AL_TEXT_PAGE_LEFT_OUT_ONE : AL_TEXT_PAGE_LEFT_OUT,
+                              al_page_count(p, r->left_out), al_page_name(p, w->dimension)));
 }
 
 static bool is_wide(const struct al_widget *w, const struct al_result *r)
