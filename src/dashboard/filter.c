@@ -137,25 +137,22 @@ static bool is_number(struct al_str s, double *ret)
     return isfinite(*ret);
 }
 
-/* A year, a month, a day, or a day with a time to the minute or second; whatever means a date without doubt
- * otherwise. */
+/* A year, a month, a day, or a day with a time to the minute or second; else whatever means a date without
+ * doubt. */
 static bool as_date(struct al_str s, char out[32])
 {
-    char first[16], after[16], iso[32];
-    if (!al_bucket_days(s, first, after)) {
-        if (s.n <= 10 || !al_pattern_date(s, iso) || strlen(iso) < 10)
-            return al_pattern_date(s, out) && al_bucket_days(al_str_of(out), first, after);
-        s = al_str_of(iso);
-        if (!al_bucket_days((struct al_str){s.p, 10}, first, after))
-            return false;
-        s.n = s.n >= 19 ? 19 : s.n >= 16 ? 16 : 10;
-        if (s.n > 10)
-            iso[10] = 'T';
+    char first[16], after[16];
+    bool time = s.n > 10 && al_pattern_is_iso(s) && al_bucket_days((struct al_str){s.p, 10}, first, after);
+    if (time) {
+        bool seconds = s.n >= 19 && s.p[16] == ':';
+        snprintf(out, 32, "%.10sT%.*s", s.p, seconds ? 8 : 5, s.p + 11);
+        return true;
     }
-    char copy[32];
-    snprintf(copy, sizeof copy, "%.*s", AL_FMT(s));
-    snprintf(out, 32, "%s", copy);
-    return true;
+    if (al_bucket_days(s, first, after)) {
+        snprintf(out, 32, "%.*s", AL_FMT(s));
+        return true;
+    }
+    return al_pattern_date(s, out) && al_bucket_days(al_str_of(out), first, after);
 }
 
 static int keep_text(struct reader *r, struct al_str s, struct al_filter_value *v)
