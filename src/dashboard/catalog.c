@@ -17,6 +17,8 @@
 #define LABEL_BYTES 2048
 #define TOP_BYTES 256
 #define WHOLE_DISTINCT 400
+#define TERMS 3
+#define MAX_LOOKS 600 /* columns; a result has at most 2,000 */
 #define TOP_JSON ((size_t)64 << 10)
 
 struct reader {
@@ -372,35 +374,33 @@ static bool may_be_whole(const struct al_dash_column *col)
            fabs(col->max) < 1e9 && col->distinct <= WHOLE_DISTINCT;
 }
 
-/* Four terms for each column: least, largest, mean, and whether there is a number that is not whole. */
+static bool is_plain_pattern(const struct al_dash_column *col)
+{
+    return al_str_is(col->parsed_as, al_pattern_id(AL_PATTERN_DECIMAL_COMMA)) ||
+           al_str_is(col->parsed_as, al_pattern_id(AL_PATTERN_DECIMAL_POINT));
+}
+
+/* Three terms for each column: least, largest, and whether there is a number that is not whole, where that
+ * matters. In a converted column all that is not NULL is of one kind: no look at types, which would cost as
+ * much again. */
 static void add_terms(struct al_buf *sql, const struct al_dash_column *col)
 {
-    static const char *const dates[] = {"min(%s)", "max(%s)", "NULL", "NULL"};
-    static const char *const numbers[] = {"min(%s)", "max(%s)", "avg(%s)", "max(%s<>round(%s))"};
-    static const char *const whole[] = {"NULL", "NULL", "NULL", "max(%s<>round(%s))"};
-    bool date = is_date_pattern(col);
-    const char *const *terms = date ? dates : may_be_whole(col) ? whole : numbers;
-    autobuf struct al_buf name = AL_BUF_INIT(NAME_BYTES * 2 + 4);
-    if (add_name(&name, col->name) < 0 || al_buf_failed(&name)) {
+    bool range = col->parsed_as.n, whole = may_be_whole(col) || is_plain_pattern(col);
+    char *name = sqlite3_mprintf("\"%w\"", col->name.p);
+    char *terms = !name   ? NULL
+                  : range ? sqlite3_mprintf("min(%s),max(%s)", name, name)
+                          : sqlite3_mprintf("NULL,NULL");
+    char *third =
+        !name   ? NULL
+        : whole ? sqlite3_mprintf("max(%s<>round(%s)) FILTER (WHERE typeof(%s)<>'text')", name, name, name)
+                : sqlite3_mprintf("NULL");
+    if (terms && third)
+        al_buf_addf(sql, "%s%s,%s", al_str_is(al_buf_str(sql), "SELECT ") ? "" : ",", terms, third);
+    else
         sql->failed = true;
-        return;
-    }
-    for (int i = 0; i < 4; i++) {
-        al_buf_adds(sql, al_str_is(al_buf_str(sql), "SELECT ") ? "" : ",");
-        if (*terms[i] == 'N') {
-            al_buf_adds(sql, "NULL");
-            continue;
-        }
-        for (const char *p = terms[i]; *p; p++) {
-            if (*p != '%')
-                al_buf_addc(sql, *p);
-            else if (p++)
-                al_buf_add_str(sql, al_buf_str(&name));
-        }
-        al_buf_adds(sql, " FILTER (WHERE typeof(");
-        al_buf_add_str(sql, al_buf_str(&name));
-        al_buf_adds(sql, date ? ")='text')" : ") IN ('integer','real'))");
-    }
+    sqlite3_free(name);
+    sqlite3_free(terms);
+    sqlite3_free(third);
 }
 
 static bool needs_values(const struct al_dash_column *col)
@@ -416,10 +416,15 @@ static void take_values(sqlite3_stmt *s, int at, struct al_dash_column *col)
         col->has_range = false;
         return;
     }
-    col->integers = sqlite3_column_type(s, at + 3) == SQLITE_INTEGER && sqlite3_column_int(s, at + 3) == 0;
-    if (col->parsed_as.n)
-        col->has_range = sqlite3_column_type(s, at) != SQLITE_TEXT && number_of(s, at, &col->min) &&
-                         number_of(s, at + 1, &col->max) && number_of(s, at + 2, &col->mean);
+    col->integers = sqlite3_column_type(s, at + 2) == SQLITE_INTEGER && sqlite3_column_int(s, at + 2) == 0;
+    if (!col->parsed_as.n)
+        return;
+    bool numbers = sqlite3_column_type(s, at) != SQLITE_TEXT && sqlite3_column_type(s, at + 1) != SQLITE_TEXT;
+    col->has_range =
+        numbers && number_of(s, at, &col->min) && number_of(s, at + 1, &col->max) && col->min <= col->max;
+    col->mean = 0;
+    if (!col->has_range)
+        col->min = col->max = 0;
 }
 
 static int read_values(struct reader *r)
@@ -429,8 +434,7 @@ static int read_values(struct reader *r)
     struct al_dash_catalog *c = r->c;
     size_t n = 0;
     al_buf_adds(&sql, "SELECT ");
-    /* A result has at most 2,000 columns. */
-    for (size_t i = 0; i < c->n && n < 400; i++)
+    for (size_t i = 0; i < c->n && n < MAX_LOOKS; i++)
         if (needs_values(&c->columns[i])) {
             add_terms(&sql, &c->columns[i]);
             n++;
@@ -446,10 +450,10 @@ static int read_values(struct reader *r)
         return damaged(r, "the view of its values cannot be read");
     if (sqlite3_step(s) == SQLITE_ROW) {
         int at = 0;
-        for (size_t i = 0; i < c->n && at < (int)n * 4; i++)
+        for (size_t i = 0; i < c->n && at < (int)n * TERMS; i++)
             if (needs_values(&c->columns[i])) {
                 take_values(s, at, &c->columns[i]);
-                at += 4;
+                at += TERMS;
             }
     }
     return sqlite3_finalize(s) == SQLITE_OK ? 0 : damaged(r, "its values cannot be read");

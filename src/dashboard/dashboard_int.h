@@ -86,7 +86,7 @@ struct al_dash_column {
     int scale;       /* or -1 */
     uint64_t max_length; /* characters of the longest text; 0 unknown */
     bool has_range;  /* of numbers, as the view of values has them */
-    double min, max, mean;
+    double min, max, mean; /* mean: 0 of converted columns */
     bool integers;   /* all numbers are */
     char first[32], last[32]; /* ISO text of the first and last time; "" unknown */
     struct al_str top[5];     /* frequent values as text */
@@ -155,6 +155,8 @@ enum al_word_kind { /* whole words, English and Spanish; each list is ours and i
 bool al_word_is(struct al_str word, enum al_word_kind kind); /* plurals, too */
 /* The group of words that mean the same ("ventas", "revenue"), or -1. */
 int al_word_synonyms(struct al_str word);
+/* Whether two words may mean the same; knows words that are in two groups ("estado": status, state). */
+bool al_word_same(struct al_str a, struct al_str b);
 
 /* --- goal.c --- */
 struct al_goal {

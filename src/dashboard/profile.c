@@ -254,8 +254,8 @@ static double measure_score(const struct profiler *p, const struct al_name_trait
         s += 0.2;
     if (t->in_source)
         s += 0.3; /* the file is called after it */
-    bool whole =
-        c->adds != AL_ADDS_NEVER || t->head & AL_CLASS(BETTER) || (t->first & AL_CLASS(TOTAL) && t->n > 1);
+    bool whole = c->adds != AL_ADDS_NEVER || (t->head & AL_CLASS(BETTER) && !(t->head & AL_CLASS(TOTAL))) ||
+                 (t->first & AL_CLASS(TOTAL) && t->n > 1);
     if (t->all & AL_CLASS(BETTER) && whole && !t->strict)
         s += 0.35;
     if (t->n == 1 && al_str_is(t->head_word, "n"))

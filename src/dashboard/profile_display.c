@@ -182,6 +182,20 @@ static const char *unit_of(struct al_str w)
     return NULL;
 }
 
+static bool all_digits(struct al_str w)
+{
+    for (size_t i = 0; i < w.n; i++)
+        if (!is_digit(w.p[i]))
+            return false;
+    return w.n > 0;
+}
+
+/* "incidents_85_99", "2000-2014": from and to. */
+static bool is_span(const struct al_str *w, size_t i)
+{
+    return w[i].n == w[i - 1].n && (w[i].n == 2 || w[i].n == 4) && all_digits(w[i]) && all_digits(w[i - 1]);
+}
+
 /* "unit_price_usd" → "Unit price (USD)"; "CO2" stays; names all in capitals are no acronyms. */
 static void from_identifier(struct al_str s, struct al_buf *out)
 {
@@ -199,7 +213,7 @@ static void from_identifier(struct al_str s, struct al_buf *out)
         if (before_unit)
             continue; /* "weight_in_lbs" */
         if (i)
-            al_buf_addc(out, ' ');
+            al_buf_adds(out, is_span(w, i) ? "–" : " ");
         if (unit)
             al_buf_addf(out, "(%s)", unit);
         else

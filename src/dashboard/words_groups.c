@@ -22,7 +22,7 @@ static const char *const groups[] = {
     "segment segmento",
     "country nation pais",
     "city town ciudad municipio",
-    "state province provincia departamento",
+    "state estado province provincia departamento",
     "product item articulo producto",
     "customer client buyer cliente comprador",
     "supplier vendor proveedor",
@@ -103,18 +103,35 @@ static bool has_word(const char *list, struct al_str word)
     return false;
 }
 
-int al_word_synonyms(struct al_str word)
+/* A word or one of its singulars. */
+static bool is_of(const char *group, struct al_str word)
 {
     char reading[3][64];
+    if (has_word(group, word))
+        return true;
     size_t n = al_word_singulars(word, reading);
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        if (has_word(groups[g], word))
+    for (size_t i = 0; i < n; i++)
+        if (has_word(group, al_str_of(reading[i])))
+            return true;
+    return false;
+}
+
+int al_word_synonyms(struct al_str word)
+{
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        if (is_of(groups[g], word))
             return (int)g;
-        for (size_t i = 0; i < n; i++)
-            if (has_word(groups[g], al_str_of(reading[i])))
-                return (int)g;
-    }
     return -1;
+}
+
+bool al_word_same(struct al_str a, struct al_str b)
+{
+    if (al_str_eq(a, b))
+        return true;
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        if (is_of(groups[g], a) && is_of(groups[g], b))
+            return true;
+    return false;
 }
 
 /* January first, Monday first: English, Spanish, German, French, Portuguese, long and short. */

@@ -343,8 +343,8 @@ static void a_thousand_columns_with_huge_labels_are_read_in_bounds(void **state)
     al_buf_adds(&sql,
                 "); INSERT INTO data(c0) VALUES (1);"
                 "WITH RECURSIVE n(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM n WHERE i < 1200)"
-                "INSERT INTO _alisio_columns SELECT 'data', i, 'c' || i, printf('%.*c', 20000, 'L') || ' ' "
-                "|| printf('%.*c', 20000, '_a'),"
+                "INSERT INTO _alisio_columns SELECT 'data', i, 'c' || i, printf('%.*c', 3000, 'L') || ' ' "
+                "|| printf('%.*c', 300, '_a'),"
                 " 'real', 0, 50, 1, 1, 9, 4, 0, CASE i % 2 WHEN 0 THEN '1,234.56' END, 0, NULL, 9, 9,"
                 " '[{\"value\":\"' || printf('%.*c', 900, 'v') || '\",\"count\":1}]' FROM n WHERE i < 1000");
     al_buf_addc(&sql, 0);

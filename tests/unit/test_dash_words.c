@@ -149,6 +149,10 @@ static void words_of_two_languages_mean_the_same(void **state)
     assert_int_equal(al_word_synonyms(AL_STR("ciudades")), al_word_synonyms(AL_STR("city")));
     assert_int_equal(al_word_synonyms(AL_STR("cities")), al_word_synonyms(AL_STR("ciudad")));
     assert_int_not_equal(al_word_synonyms(AL_STR("cost")), al_word_synonyms(AL_STR("price")));
+    assert_true(al_word_same(AL_STR("estado"), AL_STR("status")) &&
+                al_word_same(AL_STR("estados"), AL_STR("state")));
+    assert_true(al_word_same(AL_STR("quux"), AL_STR("quux")) &&
+                !al_word_same(AL_STR("status"), AL_STR("state")));
     assert_int_equal(al_word_synonyms(AL_STR("quux")), -1);
     assert_int_equal(al_word_synonyms(AL_STR("")), -1);
 }
@@ -196,6 +200,8 @@ static void names_are_shown_as_people_would_write_them(void **state)
     assert_shown("region", "", "Region");
     assert_shown("iphone", "iPhone", "iPhone");
     assert_shown("p_e", "P/E", "P/E");
+    assert_shown("incidents_85_99", "incidents_85_99", "Incidents 85–99");
+    assert_shown("deaths_2019_2021", "deaths_2019_2021", "Deaths 2019–2021");
 }
 
 static void what_cannot_be_seen_in_a_label_goes_and_the_rest_is_cut(void **state)
