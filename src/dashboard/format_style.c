@@ -33,16 +33,16 @@ static bool is_percent(const struct al_widget *w, const struct al_dash_column *c
            (w->agg == AL_AGG_AVG || w->agg == AL_AGG_MIN || w->agg == AL_AGG_MAX);
 }
 
-static bool in_line(const struct al_widget *w)
-{
-    return w->type != AL_W_KPI && w->type != AL_W_TABLE && w->type != AL_W_SCATTER;
-}
-
 /* All numbers of the widget are whole, though its column's need not be. */
 static bool is_whole(const struct al_dash *d, const struct al_widget *w)
 {
     const struct al_widget *first = d->plan.widgets;
     return d->results && w >= first && w < first + d->plan.n_widgets && d->results[w - first].whole;
+}
+
+static bool in_line(const struct al_widget *w)
+{
+    return w->type != AL_W_KPI && w->type != AL_W_TABLE && w->type != AL_W_SCATTER;
 }
 
 struct al_number_style al_number_style_of(const struct al_dash *d, const struct al_widget *w, double largest)
@@ -54,6 +54,7 @@ struct al_number_style al_number_style_of(const struct al_dash *d, const struct 
     if (is_percent(w, c, largest)) {
         s.percent = true;
         s.max_digits = 1;
+        s.min_digits = in_line(w);
         return s;
     }
     s.unit_percent = c->unit_percent && w->agg != AL_AGG_RATIO && w->agg != AL_AGG_SUM;

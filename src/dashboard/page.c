@@ -26,19 +26,20 @@ static struct al_str between(struct al_page *p, struct al_str first, struct al_s
     return al_str_eq(first, last) ? first : AL_PAGE_FILL(p, AL_TEXT_PAGE_PERIOD, first, last);
 }
 
-/* From the first to the last moment of the file, where no filter takes some of it away. */
-static struct al_str span(struct al_page *p)
+/* From the first to the last moment of a time column, where no filter takes some of it away. Days, not the
+ * weeks or hours that they are counted by. */
+static struct al_str span(struct al_page *p, int column, enum al_bucket b)
 {
-    const struct al_dash *d = p->d;
-    if (!d->profile.n_times || d->plan.n_filters)
+    const struct al_dash_column *c = &p->d->catalog.columns[column];
+    if (p->d->plan.n_filters)
         return AL_STR("");
-    const struct al_dash_column *c = &d->catalog.columns[d->profile.times[0]];
-    enum al_bucket b = al_bucket_for(c);
+    if (b == AL_BUCKET_HOUR || b == AL_BUCKET_WEEK)
+        b = AL_BUCKET_DAY;
     struct al_str first = time_text(p, b, c->first), last = time_text(p, b, c->last);
     return first.n && last.n ? between(p, first, last) : AL_STR("");
 }
 
-/* The time that the rows are of: the first and the last period of a trend, else of the first time column. */
+/* The time that the rows are of: the axis of a trend, else the first time column. */
 static struct al_str period(struct al_page *p)
 {
     const struct al_dash *d = p->d;
@@ -47,11 +48,14 @@ static struct al_str period(struct al_page *p)
         const struct al_result *r = &d->results[i];
         if (r->failed || w->bucket == AL_BUCKET_NONE || w->role != AL_R_TREND || !r->n_labels)
             continue;
-        struct al_str first = al_page_label(p, w->dimension, w->bucket, r->labels[0]);
-        struct al_str last = al_page_label(p, w->dimension, w->bucket, r->labels[r->n_labels - 1]);
-        return between(p, first, last);
+        struct al_str whole = span(p, w->dimension, w->bucket);
+        if (whole.n)
+            return whole;
+        return between(p, al_page_label(p, w->dimension, w->bucket, r->labels[0]),
+                       al_page_label(p, w->dimension, w->bucket, r->labels[r->n_labels - 1]));
     }
-    return span(p);
+    int first = d->profile.n_times ? d->profile.times[0] : -1;
+    return first < 0 ? AL_STR("") : span(p, first, al_bucket_for(&d->catalog.columns[first]));
 }
 
 /* Rows that the filters keep. False: no part of the page counts them. */
