@@ -51,10 +51,12 @@ static inline void al_sum_add(struct al_sum *s, const struct al_dash_cell *v)
 {
     s->n++;
     if (v->kind == AL_DASH_CELL_INT) {
+        int64_t whole;
         if (s->real) {
             al_sum_large(s, v->i);
-        } else if (__builtin_add_overflow(s->whole, v->i, &s->whole)) {
-            s->whole -= v->i; /* wraps back */
+        } else if (!__builtin_add_overflow(s->whole, v->i, &whole)) {
+            s->whole = whole;
+        } else {
             s->overflowed = true;
             al_sum_turn(s);
             al_sum_large(s, v->i);
