@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { makeHome, runJson } from "../integration/lib.mjs";
+import { makeHome, runJson, until } from "../integration/lib.mjs";
 import { axe, launch, skip, tab } from "./browser.mjs";
 import { AGES, CHANNELS, REGIONS, csv, evil, evilRows, expected, plans, rows } from "./data.mjs";
 
@@ -104,7 +104,8 @@ function assertWidgets(seen, plan, list, on) {
     assertSame(it.table.map((r) => (share ? r.slice(0, 2) : r)), want, what);
     if (share) it.table.forEach((r) => assert.ok(near(r[2], r[1] / want.reduce((a, x) => a + x[1], 0)), what));
     if (w.type === "heat" || !want.length) continue;
-    assert.deepEqual(it.drawn, it.chart, what);
+    const empty = it.chart.flat().every((v) => v === null);
+    assert.deepEqual(it.drawn, empty ? null : it.chart, what);
     it.chart.forEach((values, s) => assert.deepEqual(values, it.table.map((r) => r[s + 1]), what));
   }
 }
@@ -122,10 +123,11 @@ const CHOICES = [
 ];
 const CHIPS = ["region", "channel", "age_group"];
 async function choose(page, choice) {
-  const clear = page.locator(".ac-clear");
-  if (await clear.isEnabled()) await clear.click();
-  for (const [column, values] of Object.entries(choice))
-    for (const v of values) await page.locator(`fieldset[data-ac-chip="${CHIPS.indexOf(column)}"] button`).filter({ hasText: new RegExp(`^${v || "\\(none\\)"}$`) }).click();
+  await page.evaluate(([columns, wanted]) => {
+    const click = (selector, text) => [...document.querySelectorAll(selector)].find((b) => b.textContent === text).click();
+    document.querySelector(".ac-clear").click();
+    for (const [column, values] of Object.entries(wanted)) for (const v of values) click(`fieldset[data-ac-chip="${columns.indexOf(column)}"] button`, v || "(none)");
+  }, [CHIPS, choice]);
 }
 const kept = (choice) => rows.filter((r) => Object.entries(choice).every(([c, values]) => values.includes(r[c])));
 const counted = new Set();
@@ -285,7 +287,8 @@ test("hostile names and values stay text, and the policy would have stopped them
   assert.equal(await page.evaluate(() => window.pwned), undefined);
   quiet(page);
   // What the page's own policy does with markup that would get in all the same.
-  await page.evaluate(() => {
+  const broken = await open("evil");
+  await broken.evaluate(() => {
     const box = document.body.appendChild(document.createElement("div"));
     box.innerHTML = '<img src=x onerror="window.pwned=9"><p style="color:red" onclick="window.pwned=10"></p><iframe srcdoc="<script>top.pwned=11</script>"></iframe>';
     box.querySelector("p").click();
@@ -293,11 +296,10 @@ test("hostile names and values stay text, and the policy would have stopped them
     script.textContent = "window.pwned = 12";
     fetch("http://x.test/").catch(() => {});
   });
-  await page.waitForFunction(() => true);
-  assert.equal(await page.evaluate(() => window.pwned), undefined);
-  const of = page.violations.map((v) => v.split(" ")[0]);
-  for (const directive of ["script-src-attr", "style-src-attr", "script-src-elem", "connect-src", "img-src"]) assert.ok(of.includes(directive), `${directive} in ${of}`);
-  assert.deepEqual(page.asked, []);
+  const directives = ["script-src-attr", "style-src-attr", "script-src-elem", "connect-src", "img-src"];
+  await until("the policy's complaints", () => directives.every((d) => broken.violations.some((v) => v.startsWith(d))));
+  assert.equal(await broken.evaluate(() => window.pwned), undefined);
+  assert.deepEqual(broken.asked, []);
 });
 
 // What the viewer sends with every artifact; no downloads in its frame.
@@ -356,12 +358,12 @@ test("without rows there are no chips, no raw rows, and files all the same", { s
 
 for (const colorScheme of ["light", "dark"])
   test(`axe finds nothing to say, ${colorScheme}: as it comes, filtered, all open`, { skip }, async () => {
-    for (const name of colorScheme === "light" ? ["first", "second", "evil"] : ["first", "second"]) {
+    for (const name of colorScheme === "light" ? ["first", "second", "evil"] : ["first"]) {
       const page = await at(name, colorScheme);
-      await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
       // axe is put in by the driver, past the page's policy; the page's own scripts stay under it. What the dark scheme changes is the contrast.
       if (colorScheme === "light") await page.evaluate(axe);
-      for (const chips of [0, 2]) {
+      for (const chips of name === "first" && colorScheme === "light" ? [0, 2] : [2]) {
+        await page.evaluate((all) => document.querySelectorAll("details").forEach((d, i) => { d.open = i < 2 || all || d.className === "ac-made"; }), chips === 0);
         for (let i = 0; i < chips; i++) await page.locator(".ac-filters fieldset button").nth(i * 5).click();
         const rules = colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {};
         const { violations, passes } = await page.evaluate((r) => window.axe.run(document, { resultTypes: ["violations"], ...r }), rules);
