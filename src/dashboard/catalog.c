@@ -232,24 +232,29 @@ static bool mostly_numbers(const struct al_dash_catalog *c, const struct al_dash
            (double)(filled - col->text_fallbacks) >= 0.8 * (double)filled;
 }
 
-static bool year_text(struct al_str s)
+static bool year_text(struct al_str s, double *ret)
 {
-    return s.n == 4 && (*s.p == '1' || *s.p == '2') && strspn(s.p, "0123456789") >= 4;
+    int64_t year;
+    if (s.n != 4 || !al_parse_int(s, 1000, 2999, &year))
+        return false;
+    *ret = (double)year;
+    return true;
 }
 
 /* Years as texts ("1955" of a JSON file): least and largest are years, and what is frequent. */
 static bool read_text_years(sqlite3_stmt *s, struct al_dash_column *col)
 {
-    struct al_str min = raw_text(s, 6), max = raw_text(s, 7);
-    bool all = year_text(min) && year_text(max) && col->max_length == 4;
-    for (size_t i = 0; i < col->n_top && all; i++)
-        all = year_text(col->top[i]);
-    if (!all || sqlite3_column_type(s, 8) != SQLITE_NULL)
+    double min, max, other;
+    if (sqlite3_column_type(s, 8) != SQLITE_NULL || col->max_length != 4)
         return false;
-    col->min = strtod(min.p, NULL);
-    col->max = strtod(max.p, NULL);
-    col->integers = col->has_range = col->min <= col->max;
-    return col->has_range;
+    bool all = year_text(raw_text(s, 6), &min) && year_text(raw_text(s, 7), &max) && min <= max;
+    for (size_t i = 0; i < col->n_top && all; i++)
+        all = year_text(col->top[i], &other);
+    if (!all)
+        return false;
+    col->min = min;
+    col->max = max;
+    return col->integers = col->has_range = true;
 }
 
 static void read_range(const struct al_dash_catalog *c, sqlite3_stmt *s, struct al_dash_column *col)

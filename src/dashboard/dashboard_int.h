@@ -100,6 +100,7 @@ struct al_dash_column {
     bool percent;  /* fractions of 1 that are shown as percentages */
     bool unit_percent; /* numbers that are percentages already: "12 %" */
     double score;  /* in its shortlist */
+    struct al_str total; /* of a dimension: the value that is all of the others together ("All natural disasters"), or "" */
     struct al_str display; /* name for people, ≤ 60 characters */
 };
 

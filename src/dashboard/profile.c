@@ -80,6 +80,32 @@ static bool is_numeric_text(const struct profiler *p, const struct al_dash_colum
            c->natural == AL_NATURAL_NONE;
 }
 
+static bool is_total(const struct al_words *w)
+{
+    static const char *const first[] = {"all", "total", "todos", "todas", "grand"};
+    static const char *const alone[] = {"world", "worldwide", "global", "overall", "mundo", "gesamt"};
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        if (w->n >= 1 && w->n <= 4 && al_str_is(w->list[0], first[i]))
+            return true;
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+        if (w->n == 1 && al_str_is(w->list[0], alone[i]))
+            return true;
+    return false;
+}
+
+/* A frequent value that says it is all of the others: sums over the column count each thing twice. */
+static struct al_str find_total(const struct al_dash_column *c)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT((size_t)64 << 10);
+    struct al_words *w = al_arena_alloc(&a, sizeof *w);
+    for (size_t i = 0; w && i < c->n_top && c->distinct >= 3; i++) {
+        al_words_of(&a, c->top[i], w);
+        if (is_total(w))
+            return c->top[i];
+    }
+    return AL_STR("");
+}
+
 static void profile_text(const struct profiler *p, const struct al_name_traits *t, struct al_dash_column *c)
 {
     uint64_t filled = al_column_filled(&p->x, c);
@@ -96,6 +122,8 @@ static void profile_text(const struct profiler *p, const struct al_name_traits *
         c->role = AL_ROLE_IDENTIFIER;
     else
         c->role = c->distinct <= TEXT_VALUES ? AL_ROLE_DIMENSION : AL_ROLE_TEXT;
+    if (c->role == AL_ROLE_DIMENSION)
+        c->total = find_total(c);
 }
 
 static void profile_column(const struct profiler *p, const struct al_name_traits *t, struct al_dash_column *c)
@@ -302,20 +330,21 @@ static double dimension_score(const struct profiler *p, const struct al_name_tra
 }
 
 /* Days from the first to the last time; a rough calendar is enough here. */
-static double span_days(const struct al_dash_column *c)
+static double days_of(const char *iso)
 {
-    int y[2] = {0}, m[2] = {0}, d[2] = {0};
-    if (sscanf(c->first, "%4d-%2d-%2d", &y[0], &m[0], &d[0]) != 3 ||
-        sscanf(c->last, "%4d-%2d-%2d", &y[1], &m[1], &d[1]) != 3)
+    int64_t y, m, d;
+    if (strlen(iso) < 10 || !al_parse_int((struct al_str){iso, 4}, 0, 9999, &y) ||
+        !al_parse_int((struct al_str){iso + 5, 2}, 0, 99, &m) ||
+        !al_parse_int((struct al_str){iso + 8, 2}, 0, 99, &d))
         return 0;
-    return (y[1] - y[0]) * 365.25 + (m[1] - m[0]) * 30.4 + (d[1] - d[0]);
+    return (double)y * 365.25 + (double)m * 30.4 + (double)d;
 }
 
 static double time_score(const struct profiler *p, const struct al_name_traits *t,
                          const struct al_dash_column *c)
 {
     double s = filled_part(p, c);
-    double days = c->time == AL_TIME_YEAR ? (c->max - c->min) * 365.25 : span_days(c);
+    double days = c->time == AL_TIME_YEAR ? (c->max - c->min) * 365.25 : days_of(c->last) - days_of(c->first);
     if (t->all & (AL_CLASS(TIME) | AL_CLASS(YEAR)))
         s += 0.3;
     if (t->all & AL_CLASS(LATER))

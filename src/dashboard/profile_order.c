@@ -65,6 +65,17 @@ static bool is_range(struct al_str s)
     return false;
 }
 
+/* "2024-Q1", "2024Q1", "2024-W05", "2024 T2": by the year, then by the text. */
+static bool is_period(struct al_str s)
+{
+    size_t at = 4;
+    if (s.n < 6 || s.n > 9 || skip_number(s, 0) != 4)
+        return false;
+    at += strchr("-/ ", s.p[at]) != NULL;
+    bool mark = strchr("QqWwTtMmSsHh", s.p[at]) != NULL && s.p[at];
+    return mark && at + 1 < s.n && skip_number(s, at + 1) == s.n;
+}
+
 /* Lone numbers may stand among ranges ("12", "13", "22-23"), but one must be a range. */
 static bool all_ranges(const struct al_dash_column *c)
 {
@@ -72,7 +83,7 @@ static bool all_ranges(const struct al_dash_column *c)
     for (size_t i = 0; i < c->n_top; i++) {
         struct al_str s = al_str_trim(c->top[i]);
         size_t end = skip_number(s, 0);
-        if (is_range(s))
+        if (is_range(s) || is_period(s))
             ranges++;
         else if (s.n && end == s.n)
             numbers++;

@@ -208,12 +208,15 @@ static uint32_t classes_exact(struct al_str word)
     return word.n && word.n <= WORD_BYTES ? entry_of(all_words(), word)->classes : 0;
 }
 
-static void add_reading(char ret[3][64], size_t *n, struct al_str word, size_t cut, const char *tail)
+/* The word without its last letters, with another one (or 0) in their place. */
+static void add_reading(char ret[3][64], size_t *n, struct al_str word, size_t cut, char tail)
 {
     if (word.n > WORD_BYTES || word.n < cut + 2)
         return;
-    memcpy(ret[*n], word.p, word.n - cut);
-    strcpy(ret[(*n)++] + word.n - cut, tail); /* tail: at most one letter, for what was cut */
+    char *to = ret[(*n)++];
+    memcpy(to, word.p, word.n - cut);
+    to[word.n - cut] = tail;
+    to[word.n - cut + (tail != 0)] = 0;
 }
 
 size_t al_word_singulars(struct al_str w, char ret[3][64])
@@ -222,13 +225,13 @@ size_t al_word_singulars(struct al_str w, char ret[3][64])
     if (w.n < 4 || w.p[w.n - 1] != 's')
         return 0;
     if (al_str_ends(w, "ies"))
-        add_reading(ret, &n, w, 3, "y");
+        add_reading(ret, &n, w, 3, 'y');
     if (!al_str_ends(w, "ss"))
-        add_reading(ret, &n, w, 1, "");
+        add_reading(ret, &n, w, 1, 0);
     if (al_str_ends(w, "ces"))
-        add_reading(ret, &n, w, 3, "z"); /* veces */
+        add_reading(ret, &n, w, 3, 'z'); /* veces */
     else if (al_str_ends(w, "es"))
-        add_reading(ret, &n, w, 2, "");
+        add_reading(ret, &n, w, 2, 0);
     return n;
 }
 

@@ -165,10 +165,255 @@ static void headers_of_many_kinds_of_files_are_what_an_analyst_takes_them_for(vo
     assert_int_equal(wrong, 0);
 }
 
+/* --- texts --- */
+
+static void set_top(struct al_dash_column *c, const char *values)
+{
+    static char text[8][200];
+    const char *p = values;
+    for (c->n_top = 0; *p && c->n_top < 5; c->n_top++) {
+        size_t n = strcspn(p, "|");
+        snprintf(text[c->n_top], sizeof text[0], "%.*s", (int)n, p);
+        c->top[c->n_top] = al_str_of(text[c->n_top]);
+        c->top_count[c->n_top] = 7 + c->n_top;
+        p += n + (p[n] ? 1 : 0);
+    }
+}
+
+/* The column "x" with these frequent values among so many, of ROWS rows; its role and order. */
+static const struct al_dash_column *text_column(const char *label, const char *values, uint64_t distinct)
+{
+    const struct given g[] = {{label, "text", 0, 0, distinct}, {"sales", "real", 0, 9, 500}};
+    al_arena_free(&arena);
+    catalog = (struct al_dash_catalog){.sheet = AL_STR("data"), .rows = ROWS, .n = 2, .n_sheets = 1};
+    catalog.columns = al_arena_alloc(&arena, 2 * sizeof *catalog.columns);
+    for (size_t i = 0; i < 2; i++)
+        catalog.columns[i] = column_of(&g[i]);
+    set_top(&catalog.columns[0], values);
+    assert_int_equal(al_profile(&catalog, &arena, &profile, &err), 0);
+    return &catalog.columns[0];
+}
+
+static void texts_have_the_order_that_people_expect(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *values;
+        enum al_dash_natural natural;
+    } cases[] = {
+        {"January|March|December", AL_NATURAL_MONTH},
+        {"ene|feb|mar|dic", AL_NATURAL_MONTH},
+        {"Sept.|Oct.", AL_NATURAL_MONTH},
+        {"Mon|Tue|Sun", AL_NATURAL_WEEKDAY},
+        {"lunes|Martes|domingo", AL_NATURAL_WEEKDAY},
+        {"18-24|25-34|65+", AL_NATURAL_RANGE},
+        {"<10000|10000 to 14999|200000+", AL_NATURAL_RANGE},
+        {"$0 - $24,999|$25,000 - $49,999|$150,000+", AL_NATURAL_RANGE},
+        {"12|13|22-23", AL_NATURAL_RANGE},
+        {"menos de 18|18 a 24|25 y mas", AL_NATURAL_RANGE},
+        {"2023-11|2023-12|2024-01", AL_NATURAL_RANGE},
+        {"2023-Q4|2024-Q1|2024-Q2", AL_NATURAL_RANGE},
+        {"North|South", AL_NATURAL_NONE},
+        {"Mon|North", AL_NATURAL_NONE},
+        {"May|Mayfield", AL_NATURAL_NONE},
+        {"North", AL_NATURAL_NONE},
+        {"A-1|B-2", AL_NATURAL_NONE},
+        {"12|13", AL_NATURAL_NONE},
+        {"", AL_NATURAL_NONE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (text_column("group", cases[i].values, 6)->natural != cases[i].natural)
+            fail_msg("%s: %d", cases[i].values, (int)catalog.columns[0].natural);
+}
+
+static void texts_are_groups_names_or_codes(void **state)
+{
+    (void)state;
+    assert_int_equal(text_column("region", "North|South", 5)->role, AL_ROLE_DIMENSION);
+    assert_int_equal(text_column("name", "Ann Lee|Bo Li", 700)->role, AL_ROLE_TEXT);
+    assert_int_equal(text_column("title", "1984|Up", 990)->role, AL_ROLE_TEXT);
+    assert_int_equal(text_column("Order ID", "CA-2016-152156|US-2015-108966", 900)->role, AL_ROLE_IDENTIFIER);
+    assert_int_equal(text_column("ticket", "A/5 21171|PC 17599", 700)->role, AL_ROLE_TEXT);
+    assert_int_equal(text_column("reference", "f81d4fae-7dec-11d0|a765-00a0c91e6bf6", 1000)->role,
+                     AL_ROLE_IDENTIFIER);
+    assert_int_equal(text_column("iata", "JFK|LAX", 900)->role, AL_ROLE_IDENTIFIER);
+    assert_int_equal(text_column("homepage url", "https://a.example|https://b.example", 50)->role,
+                     AL_ROLE_NONE);
+    assert_int_equal(text_column("record", "{\"a\":1}|{\"a\":2}", 50)->role, AL_ROLE_NONE);
+    assert_int_equal(text_column("constant", "same", 1)->role, AL_ROLE_NONE);
+    assert_true(al_str_is(text_column("entity", "All natural disasters|Flood|Drought", 11)->total,
+                          "All natural disasters"));
+    assert_true(al_str_is(text_column("region", "Total|North|South", 5)->total, "Total"));
+    assert_int_equal(text_column("region", "Allendale|North|South", 5)->total.n, 0);
+}
+
+static void shortlists_put_the_best_first_and_end(void **state)
+{
+    (void)state;
+    struct given g[40];
+    size_t n = 0;
+    for (int i = 0; i < 12; i++)
+        g[n++] = (struct given){"temperature", "real", 0, 9.5, 300};
+    for (int i = 0; i < 12; i++)
+        g[n++] = (struct given){"group", "text", 0, 0, 150};
+    for (int i = 0; i < 6; i++)
+        g[n++] = (struct given){"updated", "date", 0, 0, 90};
+    g[n++] = (struct given){"sales", "real", 0, 9.5, 300};
+    g[n++] = (struct given){"region", "text", 0, 0, 5};
+    g[n++] = (struct given){"order_date", "date", 0, 0, 90};
+    assert_int_equal(run(g, n, ""), 0);
+    assert_int_equal(profile.n_measures, AL_DASH_SHORTLIST);
+    assert_int_equal(profile.n_dimensions, AL_DASH_SHORTLIST);
+    assert_int_equal(profile.n_times, AL_DASH_TIMES);
+    assert_int_equal(profile.measures[0], 30);
+    assert_int_equal(profile.measures[1], 0);
+    assert_int_equal(profile.measures[2], 1);
+    assert_int_equal(profile.dimensions[0], 31);
+    assert_int_equal(profile.times[0], 32);
+}
+
+static void the_measure_that_the_file_is_called_after_comes_first(void **state)
+{
+    (void)state;
+    const struct given g[] = {{"median_income", "real", 0, 9.5, 300},
+                              {"hate_crimes_per_100k", "real", 0, 9.5, 300}};
+    assert_int_equal(run(g, 2, "hate-crimes.csv"), 0);
+    assert_int_equal(profile.measures[0], 1);
+    assert_int_equal(run(g, 2, "median.csv"), 0);
+    assert_int_equal(profile.measures[0], 0);
+}
+
+static void fractions_and_percentages_are_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        struct given g;
+        bool percent, unit_percent;
+    } cases[] = {
+        {{"unemployment rate", "real", 0.01, 0.2, 300}, true, false},
+        {{"unemployment rate", "real", 1.5, 20, 300}, false, false},
+        {{"win_pct", "real", 0, 1, 300}, true, false},
+        {{"win_pct", "real", 0, 88.5, 300}, false, true},
+        {{"Margin %", "real", -0.5, 0.9, 300}, true, false},
+        {{"Margin %", "real", -50, 90, 300}, false, true},
+        {{"discount", "real", 0, 0.8, 12}, true, false},
+        {{"discount", "real", 0, 80.5, 300}, false, false},
+        {{"gini", "real", 0, 0.9, 300}, false, false},
+        {{"score", "real", 0, 1, 300}, false, false},
+        {{"Sepal.Width", "real", 0, 1, 300}, false, false},
+        {{"survived", "integer", 0, 1, 2}, true, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(run(&cases[i].g, 1, ""), 0);
+        const struct al_dash_column *c = &catalog.columns[0];
+        if (c->percent != cases[i].percent || c->unit_percent != cases[i].unit_percent)
+            fail_msg("%s: %d %d", cases[i].g.label, c->percent, c->unit_percent);
+    }
+}
+
+/* --- nonsense --- */
+
+static uint32_t next(uint32_t *x)
+{
+    *x = *x * 1664525 + 1013904223;
+    return *x >> 8;
+}
+
+static void random_column(uint32_t *x, char label[200], struct al_dash_column *c)
+{
+    static const char *const parts[] = {"sales",
+                                        "_",
+                                        "price",
+                                        " ",
+                                        "%",
+                                        "/",
+                                        "#",
+                                        "of",
+                                        "de",
+                                        "per",
+                                        "2013",
+                                        "count",
+                                        "no",
+                                        "\xff",
+                                        "\xc3",
+                                        "é",
+                                        "ñ",
+                                        "kWh",
+                                        "A",
+                                        "id",
+                                        "-",
+                                        ".",
+                                        "(",
+                                        "total",
+                                        "year",
+                                        "销",
+                                        "co",
+                                        "2",
+                                        "\xe2\x80\xae",
+                                        "to date",
+                                        "p",
+                                        "25th",
+                                        "min",
+                                        "rate"};
+    static const char *const types[] = {"integer", "real", "text", "date", "boolean"};
+    static const char *const tops[] = {"",     "1",        "18-24", "Jan",     "mon",    "{",
+                                       "\xff", "ORD-1234", "3+",    "5k - 9k", "2024-Q", "All x"};
+    static const double numbers[] = {0, 1, -1, 1955, 2100, 1e12, 1e308, -1e308, 0.5, 31, 100};
+    label[0] = 0;
+    for (uint32_t n = next(x) % 9; n; n--)
+        strncat(label, parts[next(x) % (sizeof parts / sizeof *parts)], 199 - strlen(label));
+    *c = (struct al_dash_column){
+        .name = AL_STR("x"), .label = al_str_of(label), .type = al_str_of(types[next(x) % 5])};
+    c->has_range = next(x) % 2;
+    c->integers = next(x) % 2;
+    c->min = numbers[next(x) % 11];
+    c->max = numbers[next(x) % 11];
+    c->distinct = next(x) % 1200;
+    c->distinct_exact = next(x) % 2;
+    c->nulls = next(x) % 1100;
+    c->text_fallbacks = next(x) % 1100;
+    c->parsed_as = next(x) % 4 ? AL_STR("") : AL_STR("12 %");
+    c->n_top = next(x) % 6;
+    for (size_t i = 0; i < c->n_top; i++) {
+        c->top[i] = al_str_of(tops[next(x) % 12]);
+        c->top_count[i] = next(x) % 3 ? 5 : next(x);
+    }
+    snprintf(c->last, sizeof c->last, "%s", next(x) % 5 ? "" : "2024-99-99T1");
+    snprintf(c->first, sizeof c->first, "%s", next(x) % 5 ? "" : "2001-01-01");
+}
+
+static void nonsense_gives_a_profile_or_says_that_there_is_none(void **state)
+{
+    (void)state;
+    uint32_t x = 7;
+    for (int round = 0; round < 2000; round++) {
+        struct al_dash_column columns[5];
+        char labels[5][200];
+        struct al_arena a = AL_ARENA_INIT(round % 7 ? (size_t)8 << 20 : next(&x) % 40000);
+        struct al_dash_catalog c = {
+            .sheet = AL_STR("s"), .rows = ROWS, .columns = columns, .n = 5, .n_sheets = 1 + round % 2};
+        for (size_t i = 0; i < 5; i++)
+            random_column(&x, labels[i], &columns[i]);
+        c.source = al_str_of(labels[0]);
+        if (al_profile(&c, &a, &profile, &err) < 0)
+            assert_true(err.code == AL_NO_USABLE_COLUMNS || err.code == AL_QUERY_LIMIT);
+        else
+            for (size_t i = 0; i < profile.n_measures; i++)
+                assert_int_equal(columns[profile.measures[i]].role, AL_ROLE_MEASURE);
+        al_arena_free(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_of_many_kinds_of_files_are_what_an_analyst_takes_them_for),
+        cmocka_unit_test(texts_have_the_order_that_people_expect),
+        cmocka_unit_test(texts_are_groups_names_or_codes),
+        cmocka_unit_test(shortlists_put_the_best_first_and_end),
+        cmocka_unit_test(the_measure_that_the_file_is_called_after_comes_first),
+        cmocka_unit_test(fractions_and_percentages_are_told_apart),
+        cmocka_unit_test(nonsense_gives_a_profile_or_says_that_there_is_none),
     };
     int r = cmocka_run_group_tests(tests, NULL, NULL);
     al_arena_free(&arena);
