@@ -86,7 +86,9 @@ static void figures(struct choice *x)
 static void add_trend(struct choice *x, const struct al_widget *metric, int time, int by)
 {
     struct al_widget w = al_widget_trend(x->d, metric, time, by);
-    if (al_bucket_count(al_dash_col(x->d, time), w.bucket) >= 2)
+    uint64_t n = al_bucket_count(al_dash_col(x->d, time), w.bucket);
+    bool ones = w.metric < 0 && x->d->catalog.rows <= n; /* a row each, or none */
+    if (n >= 2 && !ones)
         choice_add(x, w);
 }
 
@@ -113,6 +115,8 @@ static void add_groups(struct choice *x, const struct al_widget *metric, int dim
     const struct al_dash_column *c = al_dash_col(x->d, dimension);
     if (metric->metric < 0 && al_col_unique(x->d, c))
         return; /* one row each: every bar would be 1 */
+    if (metric->latest && choice_of_time(x, dimension))
+        return;
     choice_add(x, al_widget_groups(x->d, metric, dimension));
 }
 
@@ -130,8 +134,8 @@ static void add_parts(struct choice *x, int dimension)
         return;
     struct al_widget m = whole(x);
     const struct al_dash_column *c = al_dash_col(x->d, dimension);
-    if (al_col_unique(x->d, c) && m.metric < 0)
-        return;
+    if (m.metric < 0 && (al_col_unique(x->d, c) || choice_even(c)))
+        return; /* parts of one size say nothing */
     choice_add(x, al_widget_parts(x->d, &m, dimension));
 }
 
@@ -251,18 +255,24 @@ static void analysis(struct choice *x)
         }
 }
 
-/* A page of one chart is none yet: the next measures by the same groups, then points, then rows. */
+/* A page of one chart is none yet: lines by groups, further groups, further measures, then points, then rows.
+ */
 static void fill_up(struct choice *x)
 {
     const struct al_profile *p = &x->d->profile;
+    if (x->n - count_kpis(x) < FEW_CHARTS + 1 && x->time >= 0 && x->series >= 0)
+        add_trend(x, &x->lead, x->time, x->series);
+    for (size_t i = 0; i < p->n_dimensions && x->n - count_kpis(x) < FEW_CHARTS; i++)
+        if (choice_groups(x, p->dimensions[i]))
+            add_groups(x, &x->lead, p->dimensions[i]);
     for (size_t i = 0; i < p->n_measures && x->n - count_kpis(x) < FEW_CHARTS; i++) {
         struct al_widget m = choice_metric(x, p->measures[i]);
-        if (x->ranking >= 0)
-            add_groups(x, &m, x->ranking);
-        else if (x->time >= 0)
+        if (x->time >= 0)
             add_trend(x, &m, x->time, -1);
+        else if (x->ranking >= 0)
+            add_groups(x, &m, x->ranking);
     }
-    if (x->n - count_kpis(x) < FEW_CHARTS - 1)
+    if (x->n - count_kpis(x) < FEW_CHARTS)
         add_scatter(x);
     if (x->n - count_kpis(x) < FEW_CHARTS - 1)
         add_table(x);
@@ -281,6 +291,8 @@ static void charts(struct choice *x, const int by[2])
     named_measures(x);
     if (x->entity >= 0 && x->lead.metric >= 0)
         add_groups(x, &x->lead, x->entity);
+    if (x->parts >= 0 && !al_widget_adds(&x->lead))
+        add_groups(x, &x->lead, x->parts); /* an average has no parts */
     if (!is_purpose(x->d, "analytical") || (x->parts >= 0 && al_dash_col(x->d, x->parts)->distinct <= 5))
         add_parts(x, x->parts);
     if (is_purpose(x->d, "analytical")) {
@@ -328,7 +340,8 @@ static void chips(struct choice *x)
             bool there = pass && al_dash_col(d, c)->role != AL_ROLE_BOOLEAN;
             for (size_t k = 0; k < d->plan.n_chips; k++)
                 there = there || d->plan.chips[k] == c;
-            if (!there && choice_groups(x, c) && al_dash_col(d, c)->distinct <= AL_DASH_CHIP_VALUES)
+            if (!there && choice_groups(x, c) && al_col_chip(al_dash_col(d, c)) &&
+                !al_col_unique(d, al_dash_col(d, c)))
                 d->plan.chips[d->plan.n_chips++] = c;
         }
 }

@@ -5,6 +5,7 @@
 #define ENTITY_CHARS 60
 #define TABLE_DIMENSIONS 3
 #define LOPSIDED 0.97
+#define EVEN 0.9
 
 void choice_add(struct choice *x, struct al_widget w)
 {
@@ -158,6 +159,16 @@ static bool calendar(const struct al_dash_column *c)
     return c->natural == AL_NATURAL_MONTH || c->natural == AL_NATURAL_WEEKDAY;
 }
 
+bool choice_of_time(const struct choice *x, int column)
+{
+    const struct al_dash_column *c = al_dash_col(x->d, column);
+    struct al_words *w = al_arena_alloc(&x->d->arena, sizeof *w);
+    if (calendar(c) || !w)
+        return true;
+    al_words_of(&x->d->arena, c->name, w);
+    return w->n == 1 && (al_word_is(w->list[0], AL_WORD_TIME) || al_word_is(w->list[0], AL_WORD_YEAR));
+}
+
 /* The first that has enough values; names of months say less than the time axis beside them. */
 static int ranking_column(const struct choice *x)
 {
@@ -175,6 +186,14 @@ static int ranking_column(const struct choice *x)
             return p->dimensions[i];
         }
     return -1;
+}
+
+bool choice_even(const struct al_dash_column *c)
+{
+    size_t n = c->n_top < c->distinct ? c->n_top : (size_t)c->distinct;
+    if (n < 2 || !c->top_count[0])
+        return false;
+    return (double)c->top_count[n - 1] > EVEN * (double)c->top_count[0];
 }
 
 /* Nearly all rows have one value: its parts say nothing. */
@@ -215,18 +234,37 @@ static bool short_names(const struct al_dash_column *c)
     return c->n_top > 0;
 }
 
-static bool has_name_word(struct al_dash *d, const struct al_dash_column *c)
+enum name_kind {
+    NAME_PART, /* "first name": no whole name */
+    NAME_NONE,
+    NAME_WORD, /* "title", "country" */
+};
+
+static bool among(struct al_str word, const char *const *list)
 {
-    struct al_words *w = al_arena_alloc(&d->arena, sizeof *w);
-    if (!w)
-        return false;
-    al_words_of(&d->arena, c->display, w);
-    for (size_t i = 0; i < w->n; i++)
-        if (al_str_is(w->list[i], "name") || al_str_is(w->list[i], "nombre") ||
-            al_str_is(w->list[i], "title") || al_str_is(w->list[i], "titulo") ||
-            al_word_is(w->list[i], AL_WORD_DIMENSION))
+    for (; *list; list++)
+        if (al_str_is(word, *list))
             return true;
     return false;
+}
+
+static enum name_kind name_kind(struct al_dash *d, const struct al_dash_column *c)
+{
+    static const char *const parts[] = {"first",   "last",     "middle",    "given", "family",
+                                        "surname", "apellido", "apellidos", NULL};
+    static const char *const wholes[] = {"name", "nombre", "title", "titulo", NULL};
+    enum name_kind kind = NAME_NONE;
+    struct al_words *w = al_arena_alloc(&d->arena, sizeof *w);
+    if (!w)
+        return kind;
+    al_words_of(&d->arena, c->display, w);
+    for (size_t i = 0; i < w->n; i++) {
+        if (among(w->list[i], parts))
+            return NAME_PART;
+        if (among(w->list[i], wholes) || al_word_is(w->list[i], AL_WORD_DIMENSION))
+            kind = NAME_WORD;
+    }
+    return kind;
 }
 
 /* A column of names, one for each row (or so many that they are no kinds, when nothing else gives groups). */
@@ -240,12 +278,13 @@ static int entity_column(const struct choice *x)
             continue;
         if (!al_col_unique(x->d, c) && (x->ranking >= 0 || c->role != AL_ROLE_TEXT))
             continue;
-        if (named < 0 && has_name_word(x->d, c))
+        enum name_kind kind = name_kind(x->d, c);
+        if (named < 0 && kind == NAME_WORD)
             named = (int)i;
-        if (first < 0)
+        if (first < 0 && kind != NAME_PART)
             first = (int)i;
     }
-    return named >= 0 ? named : first;
+    return named >= 0 || x->ranking >= 0 ? named : first; /* addresses and notes only for want of better */
 }
 
 /* --- all of it --- */

@@ -27,6 +27,10 @@ void choice_make(struct choice *x, struct al_dash *d);
 struct al_widget choice_metric(const struct choice *x, int column);
 /* May be the groups of a chart: at least two values, and not held to one by a filter. */
 bool choice_groups(const struct choice *x, int column);
+/* Is it a part of a date, as a month is: of the last period there is only one? */
+bool choice_of_time(const struct choice *x, int column);
+/* Are its frequent values equally frequent, as far as that is known? */
+bool choice_even(const struct al_dash_column *c);
 /* Unless it says what another one says already. */
 void choice_add(struct choice *x, struct al_widget w);
 void choice_table(const struct choice *x, struct al_widget *w);

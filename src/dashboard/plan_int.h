@@ -32,6 +32,11 @@ uint64_t al_bucket_count(const struct al_dash_column *c, enum al_bucket b);
 /* The bucket that was asked for when the column has it and it gives no more than AL_DASH_BUCKETS, else the next coarser one;
  * NONE asks for what suits the span. */
 enum al_bucket al_bucket_fit(const struct al_dash_column *c, enum al_bucket wanted);
+/* The bucket in which each date of the column has one of its own, so that levels may be summed in it; NONE: there are too many
+ * dates for that. */
+enum al_bucket al_bucket_level(const struct al_dash_column *c);
+/* Is it the sum of a level? */
+bool al_widget_level(const struct al_dash *d, const struct al_widget *w);
 /* Appends up to five names of columns that are like this one, else the first ones: "a, b, c". */
 void al_near_columns(const struct al_dash *d, struct al_str name, struct al_buf *out);
 

@@ -10,6 +10,7 @@
     20 /* distinct values of an integer measure that may be groups when a plan asks for it \
         */
 #define NEAR 5
+#define SPARSE 2 /* buckets for each distinct date: more are mostly empty */
 
 bool al_col_flag(const struct al_dash_column *c)
 {
@@ -92,11 +93,33 @@ enum al_bucket al_bucket_fit(const struct al_dash_column *c, enum al_bucket want
 {
     if (c->time == AL_TIME_YEAR)
         return AL_BUCKET_YEAR;
-    if (wanted == AL_BUCKET_NONE || (wanted == AL_BUCKET_HOUR && strlen(c->last) <= 10))
-        return al_bucket_for(c);
+    if (wanted == AL_BUCKET_NONE || (wanted == AL_BUCKET_HOUR && strlen(c->last) <= 10)) {
+        /* Dates that stand for months or years are no days: most buckets would be empty. */
+        wanted = al_bucket_for(c);
+        while (wanted != AL_BUCKET_NONE && wanted < AL_BUCKET_YEAR && c->distinct > 0 &&
+               al_bucket_count(c, wanted) > SPARSE * c->distinct)
+            wanted++;
+        return wanted;
+    }
     while (wanted < AL_BUCKET_YEAR && al_bucket_count(c, wanted) > AL_DASH_BUCKETS)
         wanted++;
     return wanted;
+}
+
+enum al_bucket al_bucket_level(const struct al_dash_column *c)
+{
+    if (c->time == AL_TIME_YEAR)
+        return AL_BUCKET_YEAR;
+    for (int b = AL_BUCKET_YEAR; b > AL_BUCKET_NONE; b--)
+        if (al_bucket_count(c, (enum al_bucket)b) >= c->distinct && c->distinct > 0)
+            return al_bucket_count(c, (enum al_bucket)b) <= AL_DASH_BUCKETS ? (enum al_bucket)b
+                                                                            : AL_BUCKET_NONE;
+    return AL_BUCKET_NONE;
+}
+
+bool al_widget_level(const struct al_dash *d, const struct al_widget *w)
+{
+    return w->agg == AL_AGG_SUM && w->metric >= 0 && al_dash_col(d, w->metric)->adds == AL_ADDS_ACROSS;
 }
 
 /* --- names --- */

@@ -154,15 +154,23 @@ static void over_time(const struct al_dash *d, struct al_widget *w, int time, in
     w->latest = false; /* each period for itself */
     w->clock = -1;
     w->order = AL_ORDER_KEY;
+    if (!al_widget_level(d, w))
+        return;
+    /* A bucket with several dates would add a level to itself: one date each, else their mean. */
+    enum al_bucket own = al_bucket_level(al_dash_col(d, time));
+    if (own != AL_BUCKET_NONE && (wanted == AL_BUCKET_NONE || wanted <= (int)own))
+        w->bucket = own;
+    else
+        w->agg = AL_AGG_AVG;
 }
 
 struct al_widget al_widget_trend(const struct al_dash *d, const struct al_widget *metric, int time, int by)
 {
-    bool area =
-        by < 0 && al_widget_adds(metric) && d->plan.purpose && strcmp(d->plan.purpose, "executive") == 0;
-    struct al_widget w = chart(metric, area ? AL_W_AREA : AL_W_LINE, AL_R_TREND);
+    struct al_widget w = chart(metric, AL_W_LINE, AL_R_TREND);
     over_time(d, &w, time, d->goal.bucket);
     w.by = by;
+    if (by < 0 && al_widget_adds(&w) && d->plan.purpose && strcmp(d->plan.purpose, "executive") == 0)
+        w.type = AL_W_AREA;
     return w;
 }
 
@@ -211,13 +219,13 @@ struct al_widget al_widget_cross(const struct al_dash *d, const struct al_widget
         b = swap;
     }
     const struct al_dash_column *rows = al_dash_col(d, a), *series = al_dash_col(d, b);
-    bool few = series->distinct <= AL_DASH_SERIES, adds = al_widget_adds(metric);
-    struct al_widget w = chart(metric, few && adds ? AL_W_BAR : AL_W_HEAT, AL_R_CROSSTAB);
+    bool few = series->distinct <= AL_DASH_SERIES;
+    struct al_widget w = chart(metric, few && al_widget_adds(metric) ? AL_W_BAR : AL_W_HEAT, AL_R_CROSSTAB);
     w.by = b;
     if (rows->time) {
         over_time(d, &w, a, d->goal.bucket);
         uint64_t times = al_bucket_count(rows, w.bucket);
-        if (times > STACKED_TIMES || (few && !adds) || (!few && times > AL_DASH_HEAT))
+        if (times > STACKED_TIMES || (few && !al_widget_adds(&w)) || (!few && times > AL_DASH_HEAT))
             w.type = AL_W_LINE;
         return w;
     }

@@ -134,6 +134,10 @@ static void bucket(struct al_dash *d, struct al_widget *w)
         return;
     }
     enum al_bucket fit = al_bucket_fit(al_dash_col(d, w->dimension), w->bucket);
+    enum al_bucket own =
+        al_widget_level(d, w) ? al_bucket_level(al_dash_col(d, w->dimension)) : AL_BUCKET_NONE;
+    if (own != AL_BUCKET_NONE && fit > own)
+        fit = own;
     if (w->bucket && w->bucket != fit)
         AL_NOTE(d, NOTE_BUCKET, who(w), al_str_of(al_bucket_name(fit)), al_str_of(al_bucket_name(w->bucket)),
                 name_of(d, w->dimension));

@@ -82,8 +82,8 @@ static void without_measures_rows_are_counted(void **s)
     rig_dimension(&r, "city", 20);
     rig_dimension(&r, "kind", 4);
     plan_of(&r, "{}");
-    assert_has(&r,
-               "kpi count *;\narea count * day/day;\nhbar count * city 10;\ndonut count * kind 5 other;\n");
+    assert_has(&r, "kpi count *;\narea count * day/day;\nline count * day/day by kind;\nhbar count * city "
+                   "10;\ndonut count * kind 5 other;\n");
     rig_free(&r);
 }
 
@@ -188,6 +188,43 @@ static void a_list_of_things_has_no_last_period(void **s)
     plan_of(&r, "{}");
     assert_not(&r, "latest");
     assert_has(&r, "kpi sum balance;\n");
+    rig_free(&r);
+}
+
+static void a_level_by_month_is_not_added_up_to_quarters(void **s)
+{
+    struct rig r;
+    (void)s;
+    rig_init(&r, 120);
+    int month = rig_date(&r, "month", "2006-01-01", "2015-12-01");
+    rig_measure(&r, "employees", AL_ADDS_ACROSS);
+    r.columns[month].distinct = 120;
+    plan_of(&r, "{}");
+    assert_has(&r, "area sum employees month/month;\n");
+    rig_free(&r);
+    rig_init(&r, 4000);
+    int day = rig_date(&r, "day", "2014-01-01", "2024-12-31");
+    rig_measure(&r, "stock", AL_ADDS_ACROSS);
+    r.columns[day].distinct = 4000;
+    plan_of(&r, "{}");
+    assert_has(&r, "line avg stock day/quarter;\n"); /* too many days for buckets of their own */
+    rig_free(&r);
+}
+
+static void kinds_of_one_size_are_no_parts(void **s)
+{
+    struct rig r;
+    (void)s;
+    rig_init(&r, 150);
+    rig_dimension(&r, "species", 3);
+    int site = rig_dimension(&r, "site", 3);
+    for (int i = 0; i < 3; i++)
+        r.columns[site].top_count[i] = 50;
+    r.columns[site].n_top = 3;
+    rig_measure(&r, "length", AL_ADDS_NEVER);
+    plan_of(&r, "{}");
+    assert_not(&r, "donut");
+    assert_has(&r, "hbar avg length site 3;\n");
     rig_free(&r);
 }
 
@@ -571,6 +608,8 @@ int main(void)
         cmocka_unit_test(a_natural_order_is_kept),
         cmocka_unit_test(a_level_is_never_added_over_time),
         cmocka_unit_test(a_list_of_things_has_no_last_period),
+        cmocka_unit_test(a_level_by_month_is_not_added_up_to_quarters),
+        cmocka_unit_test(kinds_of_one_size_are_no_parts),
         cmocka_unit_test(averages_have_no_parts),
         cmocka_unit_test(names_of_rows_are_ranked),
         cmocka_unit_test(the_goal_chooses_measure_and_groups),
