@@ -103,7 +103,7 @@ class Data:
         if op == "not_null":
             return cell is not None
         if cell is None:
-            return False
+            return op in ("!=", "not_in")  # what is empty is not equal to anything
         seen = c.times[r] if c.times[r] is not None else c.numbers[r] if c.numbers[r] is not None else str(cell)
         if op == "contains":
             return str(value).lower() in str(seen if c.times[r] is not None else cell).lower()
@@ -137,6 +137,14 @@ def compare(seen, value, cell):
 
 def number_text(v):
     return str(v) if isinstance(v, int) else repr(v)
+
+
+def sort_key(label):
+    """Numbers before texts, as the statement that is shown sorts them."""
+    try:
+        return (0, float(label), b"")
+    except ValueError:
+        return (1, 0.0, label.encode())
 
 
 def same_label(a, b):
@@ -249,14 +257,16 @@ def periods(bucket, first, last, most):
 
 
 class Check:
-    def __init__(self, data, plan, page, name):
+    def __init__(self, data, plan, page, name, forced=False):
         self.data, self.plan, self.page, self.name = data, plan, page, name
         self.rows = data.keep(plan.get("filters") or [])
         self.problems, self.numbers, self.kinds = [], 0, collections.Counter()
-        self.where = ""
+        self.where, self.widget_now = "", {}
+        self.forced = forced
 
     def wrong(self, text, *args):
-        self.problems.append("%s: %s: %s" % (self.name, self.where, text % args if args else text))
+        plan = {k: v for k, v in self.widget_now.items() if k not in ("id", "title", "role", "_unit_percent")}
+        self.problems.append("%s: %s: %s %s" % (self.name, self.where, text % args if args else text, json.dumps(plan, ensure_ascii=False)))
 
     def equal(self, what, ours, theirs, tolerance=CLOSE):
         self.numbers += 1
@@ -265,8 +275,8 @@ class Check:
             return False
         return True
 
-    def shown(self, what, value, text, w=None):
-        """The text is the number, to the precision that it shows."""
+    def shown(self, what, value, text, w=None, largest=None):
+        """The text is the number, to the precision that it shows; which is enough beside the largest number there."""
         self.numbers += 1
         if value is None:
             if text not in ("—", ""):
@@ -281,12 +291,12 @@ class Check:
             number, half = number / 100, half / 100
         if abs(number - value) > half * 1.000001 + abs(value) * 1e-12:
             self.wrong("%s: %r is shown for %r", what, text, value)
-        elif value != 0 and abs(number - value) > 0.06 * abs(value):
+        elif value != 0 and abs(number - value) > 0.06 * (largest or abs(value)):
             self.wrong("%s: %r says too little of %r", what, text, value)
 
     # --- kinds ---
     def widget(self, w):
-        self.where = w["id"]
+        self.where, self.widget_now = w["id"], w
         shown = self.page.widgets.get(w["id"])
         if shown is None:
             self.wrong("is in the plan and not on the page")
@@ -302,16 +312,28 @@ class Check:
             self.scatter(w, shown)
         elif kind == "table":
             self.table(w, shown)
+        elif shown.table is None:
+            self.nothing(w, rows)
         elif w.get("by"):
             self.crossed(w, shown, rows)
         else:
             self.chart(w, shown, rows)
 
+    def nothing(self, w, rows):
+        """A chart without data: nothing can be shown."""
+        groups, _ = groups_of(self.data, w, rows)
+        values = [aggregate(self.data, w, r) for r in groups.values()]
+        if any(v is not None and (v > 0 or w["type"] not in ("pie", "donut")) for v in values):
+            self.wrong("there is no data on the page, and %d groups in the file", len(values))
+
     def is_unit_percent(self, w):
         """A % behind a number that is a percentage already: the column's numbers go beyond 1."""
         if w.get("aggregation") == "ratio" or w.get("metric") in ("*", None):
             return False
-        return any(abs(v) > 1 for v in self.data.columns[w["metric"]].numbers if v is not None)
+        return self.beyond_one(w["metric"])
+
+    def beyond_one(self, name):
+        return any(abs(v) > 1 for v in self.data.columns[name].numbers if v is not None)
 
     def kpi(self, w, shown, rows):
         value = aggregate(self.data, w, rows)
@@ -342,11 +364,13 @@ class Check:
 
     def ranked(self, w, values):
         """Labels in their order of value, ties by text; those without a value last."""
-        return sorted(values, key=lambda k: (values[k] is None, -(values[k] or 0), k.encode()))
+        return sorted(values, key=lambda k: (values[k] is None, -(values[k] or 0), sort_key(k)))
 
     def chart(self, w, shown, rows):
         groups, without = groups_of(self.data, w, rows)
         values = {k: aggregate(self.data, w, r) for k, r in groups.items()}
+        if not self.forced:
+            self.level(w, groups)
         keys = self.labels(w, shown)
         other = None
         if w.get("other") and shown.spec and len(keys) < len(values) + 1 and keys and keys[-1] in ("", "Other", "Otros", "Resto"):
@@ -369,6 +393,14 @@ class Check:
             self.number_cell(key, values[match], cell, shown, 0, i, w)
         self.choice(w, values, list(found), keys, other)
         self.notes(w, shown, values, without, len(found))
+
+    def level(self, w, groups):
+        """What adds up over places only is the sum of one moment in each period: three months are no quarter of people."""
+        levels = {x["metric"] for x in self.plan["widgets"] if x.get("latest") and x.get("aggregation") == "sum"}
+        if w.get("bucket") and w["aggregation"] == "sum" and not w.get("latest") and w["metric"] in levels:
+            crowded = [k for k, rows in groups.items() if len({self.data.time(w["dimension"], r) for r in rows}) > 1]
+            if crowded:
+                self.wrong("%s adds up several moments of a level", crowded[0])
 
     def choice(self, w, values, found, keys, other):
         """Which labels are shown, and in which order."""
@@ -397,41 +429,51 @@ class Check:
     def number_cell(self, what, value, cell, shown, series, i, w):
         """A number of a data table, and the same of the chart."""
         self.equal(what, value, cell.value)
-        self.shown(what, value, cell.text, w)
+        self.shown(what, value, cell.text, w, shown.largest())
         if shown.spec is not None and "series" in shown.spec:
             self.equal(what + " (chart)", value, shown.spec["series"][series]["values"][i])
 
     def crossed(self, w, shown, rows):
-        groups, without = groups_of(self.data, w, rows)
+        first, second = axis_bucket(self.data, w, w["dimension"]), axis_bucket(self.data, w, w["by"], True)
+        cells = collections.OrderedDict()  # (label, series): rows that have both
+        for r in rows:
+            at = label_of(self.data, w["dimension"], first, r), label_of(self.data, w["by"], second, r)
+            if None not in at:
+                cells.setdefault(at, []).append(r)
         labels = self.labels(w, shown)
-        series = [c.key for c in shown.table.columns[1:]]
-        if shown.spec is not None and [s["name"] for s in shown.spec["series"]] != [c.text for c in shown.table.columns[1:]]:
+        columns = shown.table.columns[1:]
+        if shown.spec is not None and [s["name"] for s in shown.spec["series"]] != [c.text for c in columns]:
             self.wrong("series of the chart and of the table differ")
-        seconds = {}
-        for label, members in groups.items():
-            for r in members:
-                key = label_of(self.data, w["by"], w.get("byBucket"), r)
-                seconds.setdefault(label, {}).setdefault(key, []).append(r)
-        names = {k for of in seconds.values() for k in of if k is not None}
-        for i, label in enumerate(labels):
-            match = find(groups, label)
-            last = w.get("other") and i == len(labels) - 1 and match is None
-            for s, name in enumerate(series):
-                key = find(names, name)
-                if key is None or (match is None and not (w.get("bucket") or last)):
-                    self.wrong("%r or %r is not in the file", label, name)
-                    return
-                if last:
-                    shown_labels = {find(groups, l) for l in labels[:-1]}
-                    members = [r for k, of in seconds.items() if k not in shown_labels for r in of.get(key, [])]
+        names = [find({s for _, s in cells}, c.key) for c in columns]
+        keys = [label if first else find({k for k, _ in cells}, label) for label in labels]
+        rest = w.get("other") and keys and keys[-1] is None
+        if None in names or None in (keys[:-1] if rest else keys):
+            self.wrong("labels %r or series %r are not in the file", labels[:9], [c.key for c in columns][:9])
+            return
+        for i, key in enumerate(keys):
+            for s, name in enumerate(names):
+                if rest and i == len(keys) - 1:
+                    members = [r for (k, n), of in cells.items() if n == name and k not in keys for r in of]
                 else:
-                    members = seconds.get(match, {}).get(key)
+                    members = cells.get((key, name))
                 value = aggregate(self.data, w, members) if members else None
-                self.number_cell("%s × %s" % (label, name), value, shown.table.rows[i][1 + s], shown, s, i, w)
-        if w.get("bucket") and groups:
-            self.time_keys(w, groups, labels)
-        if len(series) < len(names) and len(series) < (HEAT if w["type"] == "heat" else SERIES):
-            self.wrong("%d of %d series are shown", len(series), len(names))
+                self.number_cell("%s × %s" % (labels[i], name), value, shown.table.rows[i][1 + s], shown, s, i, w)
+        self.chosen(w, cells, names, SERIES if w["type"] != "heat" else HEAT, 1)
+        if first:
+            self.time_keys(w, {k for k, s in cells if s in names}, labels)
+        else:
+            self.chosen(w, cells, keys[:-1] if rest else keys, w.get("limit") or HEAT, 0)
+
+    def chosen(self, w, cells, shown, limit, which):
+        """Those with the largest sum or count, of averages and the like with the most rows, are shown; of equals the first."""
+        members = {}
+        for at, rows in cells.items():
+            members.setdefault(at[which], []).extend(rows)
+        adds = w["aggregation"] in ("sum", "count")
+        weight = {k: aggregate(self.data, w, rows) if adds else len(rows) for k, rows in members.items()}
+        want = sorted(weight, key=lambda k: (-weight[k], sort_key(k)))[:limit]
+        if set(want) != set(shown) and [weight[k] for k in want] != sorted((weight[k] for k in shown), reverse=True):
+            self.wrong("%r are shown, %r are larger", sorted(set(shown) - set(want))[:5], sorted(set(want) - set(shown))[:5])
 
     def scatter(self, w, shown):
         pairs = collections.Counter()
@@ -449,8 +491,8 @@ class Check:
             cells = [c for c in row if c.value is not None]
             self.equal("x", point[0], cells[-2].value)
             self.equal("y", point[1], cells[-1].value)
-            self.shown("x", point[0], cells[-2].text)
-            self.shown("y", point[1], cells[-1].text)
+            self.shown("x", point[0], cells[-2].text, {"_unit_percent": self.beyond_one(w["x"])}, max(abs(x) for x, _ in points))
+            self.shown("y", point[1], cells[-1].text, {"_unit_percent": self.beyond_one(w["y"])}, max(abs(y) for _, y in points))
 
     def table(self, w, shown):
         limit = min(w.get("limit") or 10, len(self.rows))
@@ -461,7 +503,7 @@ class Check:
                 raw = self.data.columns[name]
                 if cell.value is not None:
                     if self.equal("row %d, %s" % (i, name), raw.numbers[r], cell.value):
-                        self.shown("row %d, %s" % (i, name), raw.numbers[r], cell.text, {"_unit_percent": True})
+                        self.shown("row %d, %s" % (i, name), raw.numbers[r], cell.text, {"_unit_percent": self.beyond_one(name)})
                     continue
                 self.text_cell(i, name, raw, r, cell)
 
@@ -481,7 +523,10 @@ class Check:
 
     def notes(self, w, shown, values, without, n_shown):
         """Numbers in the words below a chart are those of the file: how many there are, shown, left out."""
-        known = {float(len(values)), float(n_shown), float(without), float(len(self.rows)), float(w.get("limit") or 0)}
+        known = {float(len(values)), float(sum(v is not None and v > 0 for v in values.values())), float(n_shown), float(without), float(len(self.rows)), float(w.get("limit") or 0)}
+        if w.get("latest"):
+            last = max(key for key in (bucket_key("day", self.data.time(w["clock"], r)) for r in latest_rows(self.data, w, counted(self.data, w, self.rows))) if key)
+            known |= {float(part) for part in last.split("-")}
         for note in shown.notes:
             for text in re.findall(r"[0-9][0-9.,\u00a0\u202f]*[0-9]|[0-9]", note):
                 parsed = pages.parse_number(text, self.page.locale)
@@ -536,9 +581,7 @@ class Cube:
 
     def widget(self, w, cells):
         check, members = self.check, {}
-        check.where = "cube " + w["id"]
-        if w.get("latest"):
-            check.wrong("counts the latest period again")
+        check.where, check.widget_now = "cube " + w["id"], w
         second = axis_bucket(self.data, w, w["by"], True) if w.get("by") else None
         first = axis_bucket(self.data, w, w["dimension"]) if w.get("dimension") else None
         labels, series = {}, {}
@@ -560,17 +603,23 @@ class Cube:
                     return
                 at = (at * (len(cells["keys"]) or 1) + labels[key]) * (len(cells["series"]) or 1) + series[name]
             members.setdefault(at, []).append(r)
-        self.compare({at: self.sums(w, rows) for at, rows in members.items()}, cells["cells"], {"avg": 2, "ratio": 2}.get(w["aggregation"], 1))
+        self.compare({at: self.sums(w, rows) for at, rows in members.items()}, cells["cells"], len(self.sums(w, None)))
 
     def sums(self, w, rows):
+        """What a cell holds; of no rows as many as it would."""
         agg = w["aggregation"]
+        n = [len(rows or [])]
+        values = [self.data.number(w["metric"], r) for r in rows or []] if w["metric"] != "*" else []
         if agg == "count":
-            return [len(rows)]
-        values = [self.data.number(w["metric"], r) for r in rows]
+            return n
+        if agg == "sum":
+            return [math.fsum(values)]
+        if agg == "avg":
+            return n + [math.fsum(values)]
+        weight = n if w.get("by") else []
         if agg == "ratio":
-            return [math.fsum(values), math.fsum(self.data.number(w["over"], r) for r in rows)]
-        return {"sum": lambda: [math.fsum(values)], "avg": lambda: [len(values), math.fsum(values)],
-                "min": lambda: [min(values)], "max": lambda: [max(values)]}[agg]()
+            return weight + [math.fsum(values), math.fsum(self.data.number(w["over"], r) for r in rows or [])]
+        return weight + [{"min": min, "max": max}[agg](values, default=0)]
 
     def run(self):
         self.check.where = "cube"
@@ -586,7 +635,7 @@ def check_page(job, data):
     with open(job["html"], encoding="utf-8") as f:
         page = pages.Page(f.read())
     plan = job["plan"]
-    check = Check(data, plan, page, job["name"])
+    check = Check(data, plan, page, job["name"], job.get("forced", False))
     for w in plan["widgets"]:
         check.widget(dict(w))
     planned = {w["id"] for w in plan["widgets"]}

@@ -116,6 +116,13 @@ class Widget:
         self.notes = [n.text().strip() for n in node.all(cls="ac-note")]
 
 
+    def largest(self):
+        """Of the numbers of its table."""
+        if not hasattr(self, "_largest"):
+            self._largest = max((abs(c.value) for row in self.table.rows for c in row if c.value is not None), default=0)
+        return self._largest
+
+
 class Page:
     def __init__(self, text):
         builder = Builder()

@@ -151,12 +151,12 @@ TIME_PATTERNS = [time_iso, time_slashed_year_first, time_month_first, time_day_f
 
 # --- files ---
 def decode(raw):
-    for encoding in ("utf-8-sig", "cp1252"):
-        try:
-            return raw.decode(encoding)
-        except UnicodeDecodeError:
-            pass
-    return raw.decode("latin-1")
+    """UTF-8, else windows-1252 as browsers read it: the five bytes that are no characters are controls."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        table = {i: bytes([i]).decode("cp1252", "ignore") or chr(i) for i in range(128, 160)}
+        return raw.decode("latin-1").translate(table)
 
 
 def json_cell(value):

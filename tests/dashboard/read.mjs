@@ -32,3 +32,24 @@ export function specsOf(html) {
   }
   return specs;
 }
+
+// Texts of periods that do not say their key: the year, the month's name as Intl has it, the day, the hour.
+export function periodsWrong(html) {
+  const locale = html.match(/data-ac-locale="([^"]+)"/)[1], wrong = [];
+  const digits = (n) => new Intl.NumberFormat(locale, { useGrouping: false }).format(n);
+  const part = (date, options, type) => new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options }).formatToParts(date).find((p) => p.type === type).value;
+  let n = 0;
+  for (const [, key, text] of html.matchAll(/<th scope="row"[^>]* data-ac-k="(\d{4}-(?:Q\d|\d\d(?:-\d\d(?:T\d\d)?)?))"[^>]*>(.*?)<\/th>/g)) {
+    const [, year, quarter, month, day, hour] = key.match(/^(\d{4})-(?:Q(\d)|(\d\d)(?:-(\d\d)(?:T(\d\d))?)?)$/);
+    const date = new Date(Date.UTC(+year, month ? month - 1 : 0, +(day ?? 1), +(hour ?? 0)));
+    const needs = hour ? [] : [digits(+year)];
+    if (quarter) needs.push(digits(+quarter));
+    if (month) needs.push(part(date, { month: "short", day: "numeric" }, "month").replace(".", "").slice(0, 3));
+    if (day) needs.push(digits(+day));
+    if (hour) needs.push(part(date, { hour: "numeric" }, "hour"));
+    n++;
+    const words = text.replace(/<[^>]*>/g, "");
+    if (!needs.every((need) => words.includes(need))) wrong.push(`${locale}: ${key} is written ${words}, without one of ${needs.join(", ")}`);
+  }
+  return { n, wrong };
+}

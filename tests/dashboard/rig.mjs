@@ -67,11 +67,12 @@ export class Maker {
     if (made.artifactId) {
       made.html = this.place(made.artifactId);
       made.job = {
-        name: `${file} ${JSON.stringify(args).slice(0, 120)}`,
+        name: `${file} ${JSON.stringify({ ...args, spec: undefined, filters: made.plan.filters, locale: made.plan.locale })}`,
         file: file.startsWith("/") ? file : join(corpus, file),
         columns: data.columns,
         html: made.html,
         plan: made.plan,
+        forced: !!args.spec, // as somebody wanted it, sensible or not
       };
       this.jobs.push(made.job);
     }
