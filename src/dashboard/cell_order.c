@@ -1,6 +1,7 @@
 /* Keys and values as SQLite compares and prints them. */
 #include "dashboard/scan_int.h"
 
+#include "base/text.h"
 #include "dataset/cell.h"
 
 #include <math.h>
@@ -83,6 +84,7 @@ struct al_str al_dash_cell_str(struct al_arena *a, const struct al_dash_cell *c)
         al_buf_adds(&out, c->d < 0 ? "-Inf" : "Inf");
     if (c->kind != AL_DASH_CELL_TEXT)
         s = al_buf_str(&out);
+    s = al_utf8_cut(s, AL_DASH_KEY_BYTES);
     const char *p = al_arena_dup(a, s);
     return (struct al_str){p, p ? s.n : 0};
 }

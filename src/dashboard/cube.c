@@ -332,7 +332,7 @@ static int order_keys(struct al_scan *s, int keys, const bool *used, struct orde
             continue;
         struct keyed *x = &list[ret->n++];
         x->id = id;
-        if (!al_keys_cell(k, id, arena, &x->cell))
+        if (!al_keys_cell(k, id, &s->times, &x->cell))
             return al_scan_no_memory(s->err);
         if (k->bucket == AL_BUCKET_NONE && natural != AL_NATURAL_NONE)
             x->natural = al_natural_of(natural, &x->cell);

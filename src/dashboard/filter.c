@@ -11,7 +11,7 @@
 
 #define VALUE_CHARS 200 /* of one text */
 #define ALL_BYTES \
-    ((size_t)12000)    /* of all filters' texts: a statement repeats them, and has a limit itself */
+    ((size_t)8000)     /* of all filters' texts: statements repeat them, and have a limit themselves */
 #define WORDS_VALUES 5 /* that words list, before "and 3 more" */
 
 enum al_filter_kind al_filter_kind(const struct al_dash_column *c)
@@ -163,7 +163,7 @@ static int keep_text(struct reader *r, struct al_str s, struct al_filter_value *
         return bad_value(r, "has a text of more than 200 characters");
     r->bytes += s.n + 8;
     if (r->bytes > ALL_BYTES)
-        return bad_value(r, "is one too many: the filters' values have more than 12,000 bytes in all");
+        return bad_value(r, "is one too many: the filters' values have more than 8,000 bytes in all");
     char *p = al_arena_dup(&r->d->arena, s);
     if (!p)
         return no_memory(r);

@@ -307,7 +307,7 @@ static int make_totals(struct al_scan *s, struct al_tally *t, struct al_sums *su
         if (!is_met(t, sums, id))
             continue;
         struct al_total *total = &(*ret)[(*ret_n)++];
-        if (!al_keys_cell(&s->keys[keys], id, &s->d->arena, &total->key))
+        if (!al_keys_cell(&s->keys[keys], id, &s->times, &total->key))
             return al_scan_no_memory(s->err);
         if (t->agg != AL_AGG_SUM)
             total->weight = (struct al_dash_cell){.kind = AL_DASH_CELL_INT, .i = (int64_t)sums->list[id].n};
@@ -328,8 +328,8 @@ static int make_groups(struct al_scan *s, struct al_tally *t, struct al_groups *
             continue;
         struct al_group *x = &ret->list[ret->n++];
         uint32_t first = b ? (uint32_t)(g->pairs.keys[id] >> 32) : id;
-        if (!al_keys_cell(a, first, &s->d->arena, &x->label) ||
-            (b && !al_keys_cell(b, (uint32_t)g->pairs.keys[id], &s->d->arena, &x->series)))
+        if (!al_keys_cell(a, first, &s->times, &x->label) ||
+            (b && !al_keys_cell(b, (uint32_t)g->pairs.keys[id], &s->times, &x->series)))
             return al_scan_no_memory(s->err);
         if (!value_cell(t, id, &x->value))
             t->r->failed = "its sum is larger than 64 bits hold";

@@ -43,8 +43,8 @@ void al_keys_init(struct al_keys *k, int column, int cell, enum al_bucket bucket
 void al_keys_free(struct al_keys *k);
 /* Sets now (and index) by a cell of the row. */
 void al_keys_take(struct al_keys *k, const struct al_dash_cell *c);
-/* The key as a group shows it: of a time its text, in the arena. False: no memory. */
-bool al_keys_cell(const struct al_keys *k, uint32_t id, struct al_arena *arena, struct al_dash_cell *ret);
+/* The key as a group shows it: its text is k's own, of a time in the arena. False: no memory. */
+bool al_keys_cell(const struct al_keys *k, uint32_t id, struct al_arena *times, struct al_dash_cell *ret);
 
 /* --- ids.c: numbers for pairs --- */
 struct al_ids {
@@ -120,6 +120,7 @@ struct al_points { /* of a scatter */
 struct al_scan {
     struct al_dash *d;
     struct al_err *err;
+    struct al_arena times; /* texts of times, while results are made */
     int columns[AL_MAX_AXES + 2 * AL_MAX_TALLIES]; /* of the catalog */
     struct al_dash_cell cells[AL_MAX_AXES + 2 * AL_MAX_TALLIES];
     int n_cells;

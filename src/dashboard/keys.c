@@ -210,22 +210,15 @@ void al_keys_take(struct al_keys *k, const struct al_dash_cell *c)
         k->now = find_number(k, c);
 }
 
-bool al_keys_cell(const struct al_keys *k, uint32_t id, struct al_arena *arena, struct al_dash_cell *ret)
+bool al_keys_cell(const struct al_keys *k, uint32_t id, struct al_arena *times, struct al_dash_cell *ret)
 {
     char text[16];
-    const char *p;
     *ret = k->cells[id];
-    if (k->bucket != AL_BUCKET_NONE && !k->year) {
-        if (!al_bucket_text(k->bucket, ret->i, text))
-            text[0] = '\0';
-        p = al_arena_dup(arena, al_str_of(text));
-        *ret = (struct al_dash_cell){.kind = AL_DASH_CELL_TEXT, .text = al_str_of(p)};
-        return p != NULL;
-    }
-    if (ret->kind == AL_DASH_CELL_TEXT) {
-        p = al_arena_dup(arena, ret->text);
-        ret->text.p = p;
-        return p != NULL;
-    }
-    return true;
+    if (k->bucket == AL_BUCKET_NONE || k->year)
+        return true;
+    if (!al_bucket_text(k->bucket, ret->i, text))
+        text[0] = '\0';
+    const char *p = al_arena_dup(times, al_str_of(text));
+    *ret = (struct al_dash_cell){.kind = AL_DASH_CELL_TEXT, .text = al_str_of(p)};
+    return p != NULL;
 }

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define PROGRESS_ROWS 8192 /* between looks at the clock */
+#define PROGRESS_ROWS 8192              /* between looks at the clock */
+#define TIMES_BYTES ((size_t)256 << 20) /* 26 widgets' axes of 200,000 times and their headers */
 #define PROGRESS_NS 50000000
 
 /* --- what is needed --- */
@@ -238,6 +239,7 @@ static void scan_free(struct al_scan *s)
     for (int i = 0; i < s->n_points; i++)
         free(s->points[i].heap);
     free(s->combinations);
+    al_arena_free(&s->times);
     free(s);
 }
 
@@ -250,6 +252,7 @@ int al_scan(struct al_dash *d, struct al_err *err)
     struct al_scan *s = al_xcalloc(1, sizeof *s);
     s->d = d;
     s->err = err;
+    al_arena_init(&s->times, TIMES_BYTES);
     plan_scan(s);
     int r = read_all(s);
     if (r == 0)

@@ -15,6 +15,7 @@ struct sqlite3_stmt;
 int al_dash_cell_cmp(const struct al_dash_cell *a, const struct al_dash_cell *b);
 /* Column i of the present row; its text is SQLite's until the next step. Blobs are nothing. */
 void al_dash_cell_of(struct sqlite3_stmt *s, int i, struct al_dash_cell *ret);
+#define AL_DASH_KEY_BYTES 2048 /* of a key in results; longer ones are cut, pages show less anyway */
 /* A key as text: numbers as they print. In the arena; {NULL, 0} when that is full. */
 struct al_str al_dash_cell_str(struct al_arena *a, const struct al_dash_cell *c);
 double al_dash_cell_double(const struct al_dash_cell *c); /* NAN: none, or beyond all numbers */

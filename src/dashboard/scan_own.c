@@ -2,10 +2,12 @@
 #include "dashboard/scan_int.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <sqlite3.h>
 
+#define CELL_BYTES ((size_t)128 << 10) /* of a text; a page shows less */
 #define SQL_BYTES ((size_t)4 << 20)
 
 int al_scan_no_memory(struct al_err *err)
@@ -76,6 +78,7 @@ static int keep_cell(struct own *o, int i, struct al_dash_cell *ret)
     al_dash_cell_of(o->stmt, i, ret);
     if (ret->kind != AL_DASH_CELL_TEXT)
         return 0;
+    ret->text = al_utf8_cut(ret->text, CELL_BYTES);
     const char *p = al_arena_dup(&o->d->arena, ret->text);
     if (!p)
         return al_scan_no_memory(o->err);

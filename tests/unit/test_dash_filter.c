@@ -216,7 +216,7 @@ static void filters_are_bounded(void **state)
     al_buf_adds(&json, "]");
     al_buf_addc(&json, '\0');
     assert_int_equal(read_filters(&w, json.p, true, &err), -1);
-    assert_non_null(strstr(err.msg, "12,000 bytes"));
+    assert_non_null(strstr(err.msg, "8,000 bytes"));
     assert_int_equal(read_filters(&w, "{}", true, &err), -1);
     dash_close(&w);
 }
