@@ -206,8 +206,8 @@ struct al_widget {
     int metric, over;   /* column, or -1: rows (count), none */
     enum al_agg agg;
     bool percent;       /* of a ratio: a part of a whole, shown as a percentage */
-    bool latest;        /* only rows of the last bucket of time column `clock` */
-    int clock;
+    bool latest;        /* only rows of the last period of time column `clock` that has the metric: its year, or its day */
+    int clock;          /* (by `bucket`, where that is set and neither dimension nor by is a time) */
     int dimension, by;  /* or -1 */
     enum al_bucket bucket; /* of dimension, when it is a time */
     enum al_order order;
@@ -258,7 +258,8 @@ void al_plan_write(const struct al_dash *d, struct al_jw *w);
 /* repair.c: holds the plan to the rules, whoever made it; each change with a note. PLAN_FAILED when nothing is left. */
 int al_plan_repair(struct al_dash *d, struct al_err *err) AL_MUST_CHECK;
 /* filter.c: [{column, op, value}] of a request: INVALID_INPUT names the column (and near ones), the op, the value; of a plan
- * (strict false): what does not hold is dropped with a note. */
+ * (strict false): what does not hold is dropped with a note. Replaces the plan's filters. A date
+ * means all of its year, month, day or minute; != and not_in keep rows without a value; texts have no order. */
 int al_filters_read(struct al_dash *d, const struct al_json *list, bool strict, struct al_err *err) AL_MUST_CHECK;
 void al_filter_write(const struct al_dash *d, const struct al_filter *f, struct al_jw *w);
 /* "region is North or South", for people. */
