@@ -134,8 +134,9 @@ static void add_parts(struct choice *x, int dimension)
         return;
     struct al_widget m = whole(x);
     const struct al_dash_column *c = al_dash_col(x->d, dimension);
-    if (m.metric < 0 && (al_col_unique(x->d, c) || choice_even(c)))
-        return; /* parts of one size say nothing */
+    bool natural = c->natural != AL_NATURAL_NONE && x->lead.metric >= 0;
+    if (m.metric < 0 && (al_col_unique(x->d, c) || choice_even(c) || natural))
+        return; /* parts of one size say nothing, and what has an order is no composition */
     choice_add(x, al_widget_parts(x->d, &m, dimension));
 }
 

@@ -136,7 +136,7 @@ static void chart_text(const struct al_dash *d, const struct al_widget *w, struc
         fill(w->by >= 0 ? &time : out, word(d, per(w->bucket)), al_buf_str(&metric), (struct al_str){0});
         if (w->by >= 0) {
             groups_text(d, w, false, &group);
-            fill(out, word(d, AL_TEXT_TITLE_BY), al_buf_str(&time), al_buf_str(&group));
+            fill(out, word(d, AL_TEXT_TITLE_SERIES), al_buf_str(&time), al_buf_str(&group));
         }
     } else {
         groups_text(d, w, w->by >= 0, &group);
