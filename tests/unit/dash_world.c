@@ -549,6 +549,43 @@ static void check_periods(struct check *c)
     }
 }
 
+static const struct al_json *answer(struct check *c, const struct al_buf *sql)
+{
+    const struct al_json *all = NULL;
+    struct al_err err = {0};
+    must(&c->w->q, sql->p);
+    assert_int_equal(al_json_parse(&c->w->q.arena, al_buf_str(&c->w->q.bytes), &all, &err), 0);
+    return al_json_get(all, "rows")->child->child;
+}
+
+/* The rows that count and those without a key are all rows; what is shown and Other are the whole. */
+static void check_counts(struct check *c)
+{
+    autobuf struct al_buf sql = AL_BUF_INIT(1 << 20);
+    struct al_sql_where where = {.out = &sql};
+    const struct al_result *r = c->r;
+    double all;
+    al_buf_adds(&sql, "SELECT count(*) FROM data_values");
+    al_sql_rows(&c->w->d, c->x, &where);
+    al_buf_addc(&sql, '\0');
+    assert_true(al_json_double(answer(c, &sql), &all));
+    if (all != (double)(r->rows + r->left_out))
+        fail_msg("%s: %g rows, not %llu and %llu left out", c->sql, all, (unsigned long long)r->rows,
+                 (unsigned long long)r->left_out);
+    ptrdiff_t end = al_str_find(al_str_of(c->sql), AL_STR("\nORDER BY 2 DESC"));
+    if (!r->has_other || c->x->order != AL_ORDER_VALUE || c->x->by >= 0)
+        return;
+    double own = 0;
+    for (size_t i = 0; i < r->n_labels; i++)
+        own += r->values[i];
+    al_buf_clear(&sql);
+    al_buf_addf(&sql, "SELECT total(value), count(*) FROM (%.*s)", (int)end, c->sql);
+    al_buf_addc(&sql, '\0');
+    const struct al_json *v = answer(c, &sql);
+    assert_true(al_json_double(v, &all) && fabs(own - all) <= 1e-12 * all);
+    assert_true(al_json_double(v->next, &all) && all == (double)r->groups);
+}
+
 void dash_check(struct dash_world *w)
 {
     autobuf struct al_buf sql = AL_BUF_INIT((size_t)4 << 20);
@@ -578,6 +615,8 @@ void dash_check(struct dash_world *w)
             check_cross(&c);
         else
             check_series(&c);
+        if (c.x->type != AL_W_TABLE && c.x->type != AL_W_SCATTER)
+            check_counts(&c);
         if (c.x->type != AL_W_TABLE && c.x->type != AL_W_SCATTER && c.x->type != AL_W_KPI &&
             is_time(&c, c.x->dimension))
             check_periods(&c);
