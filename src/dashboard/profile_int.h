@@ -8,6 +8,7 @@
 #define AL_WORD_CLASSES(X)                                                                  \
     X(MONEY)      /* flows of money: sales, cost */                                         \
     X(FLOW)       /* events and quantities that add up: births, passengers, precipitation */ \
+    X(MASS)       /* of these, amounts that have decimals; of events only plurals and whole numbers are counted */ \
     X(COUNT)      /* that it is a count, of whatever: n, number, qty */                     \
     X(TOTAL)      /* that it is a sum: total, gross, worldwide */                           \
     X(CUMULATIVE) /* a sum so far: ytd, cumulative */                                       \
@@ -83,6 +84,7 @@ struct al_name_traits {
     bool level_count;  /* what is counted is there at one time: "employee count" */
     bool other;        /* "other", "rest": what the columns beside it are */
     bool in_source;    /* a word of the file's name is in it */
+    bool row;          /* "rownames", "index", "obs": a number of the row */
     bool unknown;      /* no word is in any list */
 };
 /* source: the words of the file's name. */

@@ -236,7 +236,7 @@ static size_t head_of(const struct named *n)
     for (size_t i = 0; i + 1 < n->words.n; i++)
         if (in("de del por", n->words.list[i + 1]) && !n->skip[i] && n->cls[i])
             return i;
-        else if (in("of per", n->words.list[i + 1]) && !n->skip[i] && n->cls[i])
+        else if (in("of per at", n->words.list[i + 1]) && !n->skip[i] && n->cls[i])
             return i;
     return head;
 }
@@ -265,7 +265,8 @@ static void read_flow(const struct named *n, size_t head, struct al_name_traits 
         bool says = i == head || i == 0 || al_word_looks_plural(n->words.list[i]) ||
                     (n->cls[i] & AL_CLASS(MONEY)) || n->words.n == 2;
         t->flow |= says;
-        t->flow_last |= says && unit < i && i == head && english;
+        bool noun = !in("paid sold spent billed charged", n->words.list[i]);
+        t->flow_last |= says && unit < i && i == head && english && noun;
     }
 }
 
@@ -294,14 +295,27 @@ static bool counts_first(const struct named *n)
     bool of = w->n > 2 && in("of de", w->list[1]);
     if (!(n->cls[0] & (AL_CLASS(NUMBER) | AL_CLASS(COUNT))) || w->n < 2 || is_number_of_one(n))
         return false;
-    return of || (!in("no nr nro of de", w->list[0]) && !all_digits(w->list[1]) && !in("of de", w->list[1]));
+    struct al_str next = w->list[1];
+    bool word = next.n >= 3 && !(*next.p >= '0' && *next.p <= '9');
+    return of || (!in("no nr nro of de", w->list[0]) && word);
+}
+
+/* "smokeyrs", "hushrs" */
+static bool is_duration(struct al_str w)
+{
+    static const char *const tails[] = {"hrs", "yrs", "hours", "years", "mins", "days", "secs", "months"};
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
+        if (al_str_ends(w, tails[i]))
+            return true;
+    return false;
 }
 
 static void read_counts(const struct named *n, size_t head, struct al_str label, struct al_name_traits *t)
 {
     const struct al_words *w = &n->words;
     size_t last = w->n - 1, counted = head;
-    bool behind = n->cls[last] & AL_CLASS(COUNT), before = counts_first(n);
+    bool vague = w->n > 1 && in("n num nbr", w->list[last]); /* a count or a number of one */
+    bool behind = n->cls[last] & AL_CLASS(COUNT) && !vague, before = counts_first(n);
     t->counts = behind || before || (label.n && memchr(label.p, '#', label.n));
     if (behind && last > 0)
         counted = last - 1;
@@ -311,7 +325,7 @@ static void read_counts(const struct named *n, size_t head, struct al_str label,
     t->id_last = (n->cls[last] | n->cls[head]) & AL_CLASS(ID);
     t->number_last = (w->n > 1 && (n->cls[last] & AL_CLASS(NUMBER))) || is_number_of_one(n);
     bool unit = n->cls[head] & (AL_CLASS(UNIT) | AL_CLASS(MEASURED) | AL_CLASS(RATE));
-    t->counted = al_word_looks_plural(w->list[head]) && !unit;
+    t->counted = al_word_looks_plural(w->list[head]) && !unit && !is_duration(w->list[head]);
     t->step = (n->cls[head] & AL_CLASS(STEP)) && !al_word_looks_plural(w->list[head]);
 }
 
@@ -341,6 +355,10 @@ static void read_all(const struct named *n, const struct al_words *source, struc
     }
     t->other = n->words.n == 1 &&
                in("other others otro otra otros otras rest resto misc unknown remaining", n->words.list[0]);
+    for (size_t i = 0; i < n->words.n; i++)
+        t->row |= in("row rows rowname rownames rowid index idx obs observation column unnamed line record "
+                     "case sno srno",
+                     n->words.list[i]);
     t->unknown = t->all == 0;
 }
 

@@ -50,8 +50,12 @@ static bool repeats(uint64_t filled, const struct al_dash_column *c, uint64_t ti
 
 static bool is_year(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
 {
-    if (!within(c, YEAR_MIN, YEAR_MAX) || t->strict || t->counts)
+    bool decimals =
+        !c->integers && t->n == 1 && t->all & (AL_CLASS(YEAR) | AL_CLASS(TIME)); /* 1974.25 of a series */
+    if (c->min < YEAR_MIN || c->max > YEAR_MAX || !(c->integers || decimals) || t->strict || t->counts)
         return false;
+    if (decimals)
+        return true;
     if (t->all & AL_CLASS(YEAR))
         return true;
     if (t->all & AL_CLASS(YEARLY) && !(t->all & AMOUNTS))
@@ -104,7 +108,7 @@ static bool is_code(const struct al_name_traits *t, uint64_t filled, const struc
 {
     if ((t->all & (AL_CLASS(CODE) | AL_CLASS(RANK) | AL_CLASS(LINK))) && !(t->head & AMOUNTS) && !t->counts)
         return true;
-    if (t->id_last && !t->strict)
+    if ((t->id_last && !t->strict) || (t->row && t->n == 1 && c->integers))
         return true;
     if (t->number_last && !t->strict && c->integers)
         return c->distinct * 2 >= filled || c->distinct > FEW_CODES;
@@ -126,13 +130,16 @@ static void be_code(uint64_t filled, const struct al_name_traits *t, struct al_d
         be_class(c);
 }
 
-/* 1, 2, 3 … of the rows. */
+/* 1, 2, 3 … of the rows. All of them from 0 or 1 on are that whatever they are called. */
 static bool is_row_number(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
 {
     bool unique = filled >= 5 && (double)c->distinct >= 0.98 * (double)filled;
-    bool index = t->n == 0 || al_str_is(t->head_word, "index") || al_str_is(t->head_word, "column");
-    return unique && is_dense(c, index ? 0.5 : 0.9) && c->min <= 1e6 && (index || !(t->all & AMOUNTS)) &&
-           !t->counted;
+    bool index = t->n == 0 || t->row;
+    if (!unique || t->step)
+        return unique && index && is_dense(c, 0.5);
+    if (is_dense(c, 1) && c->distinct == filled && (c->min == 0 || c->min == 1))
+        return true;
+    return is_dense(c, index ? 0.5 : 0.9) && c->min <= 1e6 && (index || !(t->all & AMOUNTS));
 }
 
 /* --- classes --- */
@@ -199,6 +206,8 @@ static enum al_dash_adds level_adds(const struct al_name_traits *t, const struct
         return AL_ADDS_NEVER;
     if (!(t->all & AL_CLASS(LEVEL)) && !t->level_count && !c->integers && c->max <= 100)
         return AL_ADDS_NEVER; /* unemployment as a percentage */
+    if (c->integers && c->max <= 25 && !t->counts)
+        return AL_ADDS_NEVER; /* of one household: "children" */
     if (t->delta || (t->flow && !(t->head & AL_CLASS(LEVEL)) && !t->level_count))
         return AL_ADDS_ALWAYS;
     return AL_ADDS_ACROSS;
@@ -245,6 +254,9 @@ static enum al_dash_adds adds_by_name(const struct al_profile_context *x, const 
         return level_adds(t, c);
     if (t->all & AL_CLASS(STATISTIC) && !t->flow)
         return AL_ADDS_NEVER;
+    if (t->flow && !c->integers && !t->counted &&
+        !(t->all & (AL_CLASS(MASS) | AL_CLASS(MONEY) | AL_CLASS(TOTAL))))
+        return AL_ADDS_NEVER; /* "murder", 12.5: of 100,000 people, or so */
     if (t->flow)
         return !(t->all & AL_CLASS(UNIT)) || t->flow_last || t->all & AL_CLASS(TOTAL) ? AL_ADDS_ALWAYS
                                                                                       : AL_ADDS_NEVER;

@@ -251,6 +251,9 @@ uint32_t al_word_classes(struct al_str word)
 uint32_t al_word_classes_deep(struct al_str word)
 {
     uint32_t r = al_word_classes(word);
+    if (!r && word.n > 4 && (al_str_ends(word, "id") || al_str_ends(word, "no")))
+        if (al_word_classes((struct al_str){word.p, word.n - 2})) /* "siteid" */
+            r = AL_CLASS(ID);
     for (size_t at = 2; !r && at + 3 < word.n; at++) {
         struct al_str tail = {word.p + at, word.n - at}, head = {word.p, at};
         uint32_t t = al_word_classes(tail);
