@@ -1,5 +1,6 @@
 /* A dashboard as one HTML page, complete without its scripts. page/dashboard.js says how it is built. */
 #include "dashboard/page_int.h"
+#include "dashboard/sql_int.h"
 
 #include "base/text.h"
 
@@ -7,7 +8,7 @@
 
 #define SCRATCH ((size_t)2 << 20)
 #define COMPACT 1e6  /* key figures from here on are written short */
-#define LONG_AXIS 24 /* labels that want a wide card */
+#define LONG_AXIS 12 /* labels that want a wide card */
 #define WIDE_TABLE 6 /* columns, likewise */
 
 /* --- the page's head --- */
@@ -147,22 +148,25 @@ static void put_exact(struct al_page *p, double v, const struct al_number_style 
     }
 }
 
-/* The last period of a widget that counts this alone: the last of a trend over the same time, else of the
- * file. */
+/* The period that a widget of the last one counts: the end of a trend of the same numbers by the same
+ * periods, else that of the file where no row is without the number; "" where neither tells. */
 static struct al_str last_period(struct al_page *p, const struct al_widget *w)
 {
     const struct al_dash *d = p->d;
-    if (!w->latest || w->clock < 0)
+    if (!w->latest || w->clock < 0 || w->metric < 0)
         return AL_STR("");
+    enum al_bucket b = al_clock_bucket(d, w);
     for (size_t i = 0; i < d->plan.n_widgets; i++) {
         const struct al_widget *t = &d->plan.widgets[i];
         const struct al_result *r = &d->results[i];
-        if (t->bucket != AL_BUCKET_NONE && t->dimension == w->clock && !r->failed && r->n_labels)
+        if (t->bucket == b && t->dimension == w->clock && t->metric == w->metric && t->by < 0 && !t->latest &&
+            !r->failed && r->n_labels)
             return AL_PAGE_FILL(p, AL_TEXT_PAGE_AS_OF,
-                                al_page_label(p, t->dimension, t->bucket, r->labels[r->n_labels - 1]));
+                                al_page_label(p, t->dimension, b, r->labels[r->n_labels - 1]));
     }
-    const struct al_dash_column *c = &d->catalog.columns[w->clock];
-    struct al_str last = d->plan.n_filters ? AL_STR("") : time_text(p, al_bucket_for(c), c->last);
+    const struct al_dash_column *m = &d->catalog.columns[w->metric];
+    bool whole = !d->plan.n_filters && !m->nulls && !m->text_fallbacks;
+    struct al_str last = whole ? time_text(p, b, d->catalog.columns[w->clock].last) : AL_STR("");
     return last.n ? AL_PAGE_FILL(p, AL_TEXT_PAGE_AS_OF, last) : last;
 }
 
