@@ -16,7 +16,7 @@
  *     all but scatter  labels [text] · series [{name, values [number or null]}], 1 to 8
  *     pie, donut       one series, values > 0 · other (index of the slice that sums the rest up) · center (text, lines by \n)
  *                      hues [0 to 7] (optional: the colour of each slice, so that a name keeps its own when the order changes)
- *     the axes         stacked, smooth, valueLabels (booleans) · xTitle, yTitle
+ *     the axes         stacked, smooth, valueLabels (booleans) · xTitle, yTitle · other (of bars, as of slices)
  *     scatter          series [{name, points [[x, y]], labels [text]?}] · xFmt
  *   A cell with data-ac-v="NUMBER" is written again with fmt, so that table and chart agree in the viewer's language;
  *   data-ac-f="x" takes xFmt, "share" a percentage.
@@ -206,11 +206,16 @@
         backgroundColor: spec.labels.map(function (_, i) { return i === spec.other ? t.other : t.colours[(spec.hues ? spec.hues[i] : i) % 8]; }),
         borderColor: t.sheet, borderWidth: spec.labels.length > 1 ? 2 : 0, hoverOffset: 4
       }];
+    // What sums up the rest is no bar like the others.
+    var rest = function (colour) {
+      if (spec.other === undefined || spec.series.length > 1) return colour;
+      return spec.labels.map(function (_, i) { return i === spec.other ? t.other : colour; });
+    };
     return spec.series.map(function (s, i) {
       var colour = t.colours[i], set = { label: cut(s.name, 60), data: s.values };
       if (spec.kind === "bar" || spec.kind === "hbar")
         return Object.assign(set, {
-          backgroundColor: colour, hoverBackgroundColor: colour, borderRadius: spec.stacked ? 0 : 2, maxBarThickness: 56,
+          backgroundColor: rest(colour), hoverBackgroundColor: rest(colour), borderRadius: spec.stacked ? 0 : 2, maxBarThickness: 56,
           borderColor: t.sheet, borderWidth: spec.stacked ? 1 : 0, categoryPercentage: spec.series.length > 1 ? 0.76 : 0.7,
           barPercentage: spec.series.length > 1 && !spec.stacked ? 0.94 : 1
         });

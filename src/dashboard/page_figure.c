@@ -143,7 +143,7 @@ static void put_spec(const struct figure *f)
     al_format_options(&f->style, &w);
     if (f->style.unit_percent)
         al_jw_kstrz(&w, "unit", "%");
-    if (is_round(f->w) && f->r->has_other)
+    if (f->r->has_other)
         al_jw_kint(&w, "other", (int64_t)f->r->n_labels - 1);
     put_center(f, &w);
     if (f->r->n_series > 1 && adds && (bars || f->w->type == AL_W_AREA))

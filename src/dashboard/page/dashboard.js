@@ -426,7 +426,10 @@
     var counted = widgets.map(function (w) { return w.box; });
     each(main.querySelectorAll("[data-ac-widget]"), function (box) {
       var mark = box.querySelector(".ac-fixed"), fixed = counted.indexOf(box) < 0;
-      if (!mark && fixed && on) mark = box.appendChild(make(box.classList.contains("ac-kpi") ? "dd" : "p", "ac-fixed", WORDS.fixed));
+      if (!mark && fixed && on) {
+        var figure = box.classList.contains("ac-kpi"); // has little room
+        mark = box.appendChild(make(figure ? "dd" : "p", "ac-fixed", figure ? WORDS.fixed.split(":")[0] : WORDS.fixed));
+      }
       if (mark) mark.hidden = !(fixed && on);
       each(box.querySelectorAll(".ac-whole"), function (note) { note.hidden = on && !fixed; });
     });
