@@ -50,12 +50,12 @@ static bool repeats(uint64_t filled, const struct al_dash_column *c, uint64_t ti
 
 static bool is_year(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
 {
-    bool decimals =
-        !c->integers && t->n == 1 && t->all & (AL_CLASS(YEAR) | AL_CLASS(TIME)); /* 1974.25 of a series */
-    if (c->min < YEAR_MIN || c->max > YEAR_MAX || !(c->integers || decimals) || t->strict || t->counts)
+    bool named = t->n == 1 && (t->all & AL_CLASS(YEAR) || al_str_is(t->head_word, "time") ||
+                               al_str_is(t->head_word, "date") || al_str_is(t->head_word, "fecha"));
+    if (c->min < YEAR_MIN || c->max > YEAR_MAX || !(c->integers || named) || t->strict || t->counts)
         return false;
-    if (decimals)
-        return true;
+    if (named)
+        return true; /* perhaps 1974.25, of a series */
     if (t->all & AL_CLASS(YEAR))
         return true;
     if (t->all & AL_CLASS(YEARLY) && !(t->all & AMOUNTS))
@@ -108,7 +108,8 @@ static bool is_code(const struct al_name_traits *t, uint64_t filled, const struc
 {
     if ((t->all & (AL_CLASS(CODE) | AL_CLASS(RANK) | AL_CLASS(LINK))) && !(t->head & AMOUNTS) && !t->counts)
         return true;
-    if ((t->id_last && !t->strict) || (t->row && t->n == 1 && c->integers))
+    if ((t->id_last && !t->strict) ||
+        (t->row && t->n == 1 && (c->integers || al_str_starts(t->head_word, "row"))))
         return true;
     if (t->number_last && !t->strict && c->integers)
         return c->distinct * 2 >= filled || c->distinct > FEW_CODES;
@@ -242,6 +243,8 @@ static enum al_dash_adds adds_by_name(const struct al_profile_context *x, const 
         return AL_ADDS_NEVER;
     if (t->n == 1 && t->all & AL_CLASS(GENERIC))
         return generic_adds(x, t, c);
+    if (t->n == 1 && al_str_is(t->head_word, "freq") && c->integers)
+        return AL_ADDS_ALWAYS; /* of a table of counts */
     if (t->all & AL_CLASS(CUMULATIVE) && !(t->all & AL_CLASS(RATE)))
         return AL_ADDS_ACROSS;
     if (t->counts && !(t->all & (AL_CLASS(LEVEL) | AL_CLASS(LEVEL_RATE))) && !t->level_count)

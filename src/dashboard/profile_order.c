@@ -59,8 +59,10 @@ static bool is_range(struct al_str s)
             al_str_trim((struct al_str){rest.p + strlen(betweens[i]), rest.n - strlen(betweens[i])});
         while (after.n && (*after.p == '$' || *after.p == ' '))
             after.p++, after.n--;
-        if (after.n && ((*after.p >= '0' && *after.p <= '9') || *after.p == '<'))
-            return true;
+        if (after.n && ((*after.p >= '0' && *after.p <= '9') || *after.p == '<')) {
+            size_t end = skip_number(after, *after.p == '<');
+            return end == after.n || (after.p[end] != '-' && after.p[end] != '/'); /* 01-701-1015 is a code */
+        }
     }
     return false;
 }

@@ -251,9 +251,13 @@ uint32_t al_word_classes(struct al_str word)
 uint32_t al_word_classes_deep(struct al_str word)
 {
     uint32_t r = al_word_classes(word);
-    if (!r && word.n > 4 && (al_str_ends(word, "id") || al_str_ends(word, "no")))
-        if (al_word_classes((struct al_str){word.p, word.n - 2})) /* "siteid" */
+    static const char *const ids[] = {"id", "no", "nr", "num", "seq"}; /* "siteid", "visitnum" */
+    for (size_t i = 0; i < sizeof ids / sizeof *ids && !r; i++) {
+        size_t n = strlen(ids[i]);
+        if (word.n > n + 1 && al_str_ends(word, ids[i]) &&
+            al_word_classes((struct al_str){word.p, word.n - n}))
             r = AL_CLASS(ID);
+    }
     for (size_t at = 2; !r && at + 3 < word.n; at++) {
         struct al_str tail = {word.p + at, word.n - at}, head = {word.p, at};
         uint32_t t = al_word_classes(tail);

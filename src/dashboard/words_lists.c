@@ -16,33 +16,33 @@ static const char *const lists[] = {
         "subsidio subsidy subtotal surcharge takings taquilla tax tip toll transferencia turnover utilidad "
         "vat venta withdrawal",
     [AL_CLASS_FLOW] =
-        "accidentes accidents acre admissions alerts altas apariciones appearances appointments arrests "
-        "arrivals asistente assaults assists attacks attempts attendance attendee award bags bajas ballots "
-        "barrels births boardings boletos bookings bugs burglaries burned burnt calls cantidad captura "
-        "cards cases casos casualties citations clicks clics comentarios comments compartido complaints "
-        "confirmado confirmed consumed consumo consumption contagiado contagios contrataciones conversions "
-        "copies correos cosecha crashes crimes dead deals deaths defect defunciones delitos deliveries "
-        "demand denuncias departures deportations desastres descargas despidos detencion died disasters "
-        "discharges disease divorces divorcios donor doses dosis downloads earthquakes emails emigrants "
-        "emision emission emissions entradas entrega envios errors events export exportacion exports "
-        "failures fallecido fallecimientos fatalities flights fouls generacion generated generation goals "
-        "goles grants gwh harvest heridos hire hires hits homicides homicidios hospitalizacion "
-        "hospitalizations hurricanes hurto immigrants import importacion imports impresiones impressions "
-        "incendios incidentes incidents infected infections injured injuries inscripciones installs items "
-        "killed kwh landing landings layoffs leads likes llamadas llegadas lluvia mails marriages "
-        "matrimonios meals medals mensajes messages migrants missed muertes murders mwh nacido nacimientos "
-        "nevada nominations offences offenses orders outage output overdoses packages pageviews parcels "
-        "pasajeros passengers passes patents pedidos pernoctacion pieces played plays points posts prcp "
-        "precip precipitacion precipitation printeds produccion produced producido production projects "
-        "pruebas publications qty quakes quantity quejas rain rainfall rebounds reclamos recovered "
-        "recoveries recuperado refugees registration registro replies requests resenas residuo resignations "
-        "retweet reviews rides robberies robos runs sacrificado salidas scored sesiones sessions shares "
-        "shipments shootings signup signups siniestros sismos snow snowfall sold steals storms streams "
-        "strikes suicides suicidios supply tackles terminations tested tests thefts ticket tonnage tonne "
-        "tons tornados trades traffic transaccion transactions trips turistas twh unidades units uploads "
-        "usage vaccinations vacuna vacunacion vendido venta viajes victimas victims views violations "
-        "visitante visitas visitors visits vol volume volumen volumes votes votos vuelos waste wedding "
-        "wildfires wins wounded wounds yielded",
+        "accidentes accidents acre admissions affected alerts altas apariciones appearances appointments "
+        "arrests arrivals asistente assaults assists attacks attempts attendance attendee award bags bajas "
+        "ballots barrels births boardings boletos bookings bugs burglaries burned burnt calls cantidad "
+        "captura cards cases casos casualties citations clicks clics comentarios comments compartido "
+        "complaints confirmado confirmed consumed consumo consumption contagiado contagios contrataciones "
+        "conversions copies correos cosecha crashes crimes dead deals deaths defect defunciones delitos "
+        "deliveries demand denuncias departures deportations desastres descargas despidos detencion died "
+        "disasters discharges disease displaced divorces divorcios donor doses dosis downloads earthquakes "
+        "emails emigrants emision emission emissions entradas entrega envios errors evacuated events export "
+        "exportacion exports exposed failures fallecido fallecimientos fatalities flights fouls generacion "
+        "generated generation goals goles grants gwh harvest heridos hire hires hits homeless homicides "
+        "homicidios hospitalizacion hospitalizations hurricanes hurto immigrants import importacion imports "
+        "impresiones impressions incendios incidentes incidents infected infections injured injuries "
+        "inscripciones installs items killed kwh landing landings layoffs leads likes llamadas llegadas "
+        "lluvia mails marriages matrimonios meals medals mensajes messages migrants missed muertes murders "
+        "mwh nacido nacimientos nevada nominations offences offenses orders outage output overdoses "
+        "packages pageviews parcels pasajeros passengers passes patents pedidos pernoctacion pieces played "
+        "plays points posts prcp precip precipitacion precipitation printeds produccion produced producido "
+        "production projects pruebas publications qty quakes quantity quejas rain rainfall rebounds "
+        "reclamos recovered recoveries recuperado refugees registration registro replies requests resenas "
+        "residuo resignations retweet reviews rides robberies robos runs sacrificado salidas scored "
+        "sesiones sessions shares shipments shootings signup signups siniestros sismos snow snowfall sold "
+        "steals storms streams strikes suicides suicidios supply tackles terminations tested tests thefts "
+        "ticket tonnage tonne tons tornados trades traffic transaccion transactions trips turistas twh "
+        "unidades units uploads usage vaccinations vacuna vacunacion vendido venta viajes victimas victims "
+        "views violations visitante visitas visitors visits vol volume volumen volumes votes votos vuelos "
+        "waste wedding wildfires wins wounded wounds yielded",
     [AL_CLASS_MASS] =
         "attendance cantidad cargo consumed consumo consumption cosecha demand emision emission emissions "
         "export exportacion exports freight generacion generated generation gwh harvest import importacion "
@@ -132,9 +132,10 @@ static const char *const lists[] = {
         "rownumber rut serial sku ssn swift tconst uid upc userid uuid vin",
     [AL_CLASS_NUMBER] = "nbr no nr nro num number numero",
     [AL_CLASS_CODE] =
-        "batch cas celular clave cod code codigo cp cusip cve dane ext extension fax fips geoid hs hscode "
-        "iata icao ine ip isin lote mobile movil naics npi phone plu port postal postalcode postcode "
-        "postcodes sic tel telefono telephone ubigeo version zip zipcode",
+        "batch cas ccode celular clave cod code codigo countrycode cow cowcode cp cusip cve dane ext "
+        "extension fax fips geoid gwcode hs hscode iata icao icpsr ine ip isin iso iso2 iso2c iso3 iso3c "
+        "isocode lote mobile movil naics npi phone plu port postal postalcode postcode postcodes sic tel "
+        "telefono telephone ubigeo version zip zipcode",
     [AL_CLASS_RANK] = "placing posicion position puesto rank ranking rk standing",
     [AL_CLASS_PLACE] =
         "coord coordenada coordinate easting lat latitud latitude lng lon longitud longitude northing",

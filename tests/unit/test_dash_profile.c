@@ -219,6 +219,7 @@ static void texts_have_the_order_that_people_expect(void **state)
         {"North", AL_NATURAL_NONE},
         {"A-1|B-2", AL_NATURAL_NONE},
         {"12|13", AL_NATURAL_NONE},
+        {"01-701-1015|01-701-1023", AL_NATURAL_NONE},
         {"", AL_NATURAL_NONE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -270,6 +271,56 @@ static void shortlists_put_the_best_first_and_end(void **state)
     assert_int_equal(profile.measures[2], 1);
     assert_int_equal(profile.dimensions[0], 31);
     assert_int_equal(profile.times[0], 32);
+}
+
+/* What a column of 1 to ROWS is, all of them distinct. */
+static enum al_dash_role running(const char *label)
+{
+    const struct given g[] = {{label, "integer", 1, ROWS, ROWS}, {"sales", "real", 0, 9.5, 300}};
+    assert_int_equal(run(g, 2, ""), 0);
+    return catalog.columns[0].role;
+}
+
+static void a_running_number_is_no_measure_whatever_it_is_called(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {"rownames", "Unnamed: 0", "",      "index",      "obs",   "names",
+                                         "times",    "x",          "sales", "passengers", "price", "caso"};
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+        assert_int_equal(running(labels[i]), AL_ROLE_IDENTIFIER);
+}
+
+static void events_with_decimals_are_rates_and_amounts_are_not(void **state)
+{
+    (void)state;
+    static const struct {
+        struct given g;
+        const char *is;
+    } cases[] = {
+        {{"Murder", "real", 0.8, 17.4, 400}, "average"},
+        {{"Assault", "integer", 45, 337, 300}, "average"},
+        {{"murders", "integer", 0, 337, 300}, "sum"},
+        {{"snow", "real", 0, 30.5, 300}, "sum"},
+        {{"production", "real", 0, 30.5, 300}, "sum"},
+        {{"visitnum", "integer", 1, 201, 90}, "identifier"},
+        {{"siteid", "integer", 701, 718, 17}, "identifier"},
+        {{"children", "integer", 0, 9, 10}, "average"},
+        {{"smokeyrs", "integer", 0, 60, 60}, "average"},
+        {{"Freq", "integer", 8, 512, 400}, "sum"},
+        {{"time", "real", 1956.25, 2010.75, 400}, "time"},
+        {{"time", "integer", 1950, 2000, 51}, "time"},
+        {{"time", "real", 0.5, 2010.75, 400}, "average"},
+        {{"N1i", "integer", 0, 337, 300}, "average"},
+        {{"price paid", "real", 1, 2010.75, 400}, "average"},
+        {{"people affected", "integer", 0, 33700, 300}, "sum"},
+        {{"ccode", "integer", 2, 950, 190}, "identifier"},
+        {{"inst", "integer", 1, 33, 18}, "dimension"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(run(&cases[i].g, 1, "") < 0 && err.code != AL_NO_USABLE_COLUMNS, 0);
+        if (strcmp(what(&catalog.columns[0]), cases[i].is) != 0)
+            fail_msg("%s: %s, expected %s", cases[i].g.label, what(&catalog.columns[0]), cases[i].is);
+    }
 }
 
 static void the_measure_that_the_file_is_called_after_comes_first(void **state)
@@ -411,6 +462,8 @@ int main(void)
         cmocka_unit_test(texts_have_the_order_that_people_expect),
         cmocka_unit_test(texts_are_groups_names_or_codes),
         cmocka_unit_test(shortlists_put_the_best_first_and_end),
+        cmocka_unit_test(a_running_number_is_no_measure_whatever_it_is_called),
+        cmocka_unit_test(events_with_decimals_are_rates_and_amounts_are_not),
         cmocka_unit_test(the_measure_that_the_file_is_called_after_comes_first),
         cmocka_unit_test(fractions_and_percentages_are_told_apart),
         cmocka_unit_test(nonsense_gives_a_profile_or_says_that_there_is_none),
