@@ -47,13 +47,14 @@ static struct al_str period(struct al_page *p)
     for (size_t i = 0; i < d->plan.n_widgets; i++) {
         const struct al_widget *w = &d->plan.widgets[i];
         const struct al_result *r = &d->results[i];
-        if (r->failed || w->bucket == AL_BUCKET_NONE || w->role != AL_R_TREND || !r->n_labels)
+        enum al_bucket axis = al_axis_bucket(d, w, false);
+        if (r->failed || axis == AL_BUCKET_NONE || w->role != AL_R_TREND || !r->n_labels)
             continue;
-        struct al_str whole = span(p, w->dimension, w->bucket);
+        struct al_str whole = span(p, w->dimension, axis);
         if (whole.n)
             return whole;
-        return between(p, al_page_label(p, w->dimension, w->bucket, r->labels[0]),
-                       al_page_label(p, w->dimension, w->bucket, r->labels[r->n_labels - 1]));
+        return between(p, al_page_key(p, w, false, r->labels[0]),
+                       al_page_key(p, w, false, r->labels[r->n_labels - 1]));
     }
     int first = d->profile.n_times ? d->profile.times[0] : -1;
     return first < 0 ? AL_STR("") : span(p, first, al_bucket_for(&d->catalog.columns[first]));
@@ -159,8 +160,8 @@ static struct al_str last_period(struct al_page *p, const struct al_widget *w)
     for (size_t i = 0; i < d->plan.n_widgets; i++) {
         const struct al_widget *t = &d->plan.widgets[i];
         const struct al_result *r = &d->results[i];
-        if (t->bucket == b && t->dimension == w->clock && t->metric == w->metric && t->by < 0 && !t->latest &&
-            !r->failed && r->n_labels)
+        if (t->dimension == w->clock && al_axis_bucket(d, t, false) == b && t->metric == w->metric &&
+            t->by < 0 && !t->latest && !r->failed && r->n_labels)
             return AL_PAGE_FILL(p, AL_TEXT_PAGE_AS_OF,
                                 al_page_label(p, t->dimension, b, r->labels[r->n_labels - 1]));
     }
@@ -218,9 +219,14 @@ static void put_note(struct al_page *p, const char *classes, struct al_str text)
     al_page_line(p, "\">", text, "</p>");
 }
 
-static bool has_gap(const struct al_widget *w, const struct al_result *r)
+static bool is_time(const struct al_page *p, const struct al_widget *w)
 {
-    for (size_t i = 0; w->bucket != AL_BUCKET_NONE && i < r->n_labels * r->n_series; i++) {
+    return al_axis_bucket(p->d, w, false) != AL_BUCKET_NONE;
+}
+
+static bool has_gap(const struct al_page *p, const struct al_widget *w, const struct al_result *r)
+{
+    for (size_t i = 0; is_time(p, w) && i < r->n_labels * r->n_series; i++) {
         if (!isfinite(r->values[i]))
             return true;
     }
@@ -234,7 +240,7 @@ static void put_notes(struct al_page *p, const struct al_widget *w, const struct
     uint64_t rows;
     if (as_of.n)
         put_note(p, "", as_of);
-    if (w->bucket == AL_BUCKET_NONE && r->n_labels && r->groups > shown)
+    if (!is_time(p, w) && r->n_labels && r->groups > shown)
         put_note(p, " ac-top",
                  AL_PAGE_FILL(p, AL_TEXT_PAGE_TOP, al_page_count(p, shown), al_page_count(p, r->groups)));
     if (w->type == AL_W_SCATTER && r->of_points > r->n_points)
@@ -245,7 +251,7 @@ static void put_notes(struct al_page *p, const struct al_widget *w, const struct
         put_note(
             p, "",
             AL_PAGE_FILL(p, AL_TEXT_PAGE_FIRST_ROWS, al_page_count(p, r->n_rows), al_page_count(p, rows)));
-    if (has_gap(w, r))
+    if (has_gap(p, w, r))
         put_note(p, " ac-whole", al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_GAPS)));
     if (r->left_out && w->dimension >= 0)
         put_note(p, " ac-whole",

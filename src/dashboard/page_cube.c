@@ -1,5 +1,6 @@
 /* What the page counts again in the browser: chips, and each widget's numbers by them. */
 #include "dashboard/page_int.h"
+#include "dashboard/sql_int.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +45,8 @@ static void put_number(struct al_buf *out, double v, int digits)
     al_buf_adds(out, text);
 }
 
-/* weigh: with how many rows there are, where what is shown is chosen by them and the numbers do not say it. */
+/* weigh: with how many rows there are, where what is shown is chosen by them and the numbers do not say it.
+ */
 static void put_values(struct al_buf *out, enum al_agg agg, bool weigh, const struct al_cube_cell *c,
                        int digits)
 {
@@ -130,12 +132,12 @@ static void put_labels(struct al_page *p, struct al_jw *w, const struct al_widge
     al_jw_key(w, "labels");
     al_jw_arr(w);
     for (size_t i = 0; i < c->n_labels; i++)
-        al_jw_str(w, al_page_label(p, x->dimension, x->bucket, c->labels[i]));
+        al_jw_str(w, al_page_key(p, x, false, c->labels[i]));
     al_jw_end(w);
     al_jw_key(w, "series");
     al_jw_arr(w);
     for (size_t i = 0; i < c->n_series && x->dimension >= 0; i++)
-        al_jw_str(w, x->by >= 0 ? al_page_label(p, x->by, AL_BUCKET_NONE, c->series[i]) : AL_STR(""));
+        al_jw_str(w, x->by >= 0 ? al_page_key(p, x, true, c->series[i]) : AL_STR(""));
     al_jw_end(w);
 }
 
@@ -144,6 +146,7 @@ static void put_widget(struct al_page *p, struct al_jw *w, size_t i, int digits)
     const struct al_widget *x = &p->d->plan.widgets[i];
     const struct al_result *r = &p->d->results[i];
     const struct al_cube_widget *c = &p->d->cube->widgets[i];
+    bool time = al_axis_bucket(p->d, x, false) != AL_BUCKET_NONE;
     double v = 0, largest = al_page_largest(r);
     if (x->type == AL_W_KPI && al_page_cell_number(&r->value, &v))
         largest = fabs(v);
@@ -158,9 +161,9 @@ static void put_widget(struct al_page *p, struct al_jw *w, size_t i, int digits)
     if (x->type == AL_W_KPI && !s.percent)
         al_jw_kbool(w, "compact", true);
     al_jw_kstrz(w, "order", x->order == AL_ORDER_KEY ? "key" : "value");
-    if (x->bucket != AL_BUCKET_NONE)
+    if (time)
         al_jw_kbool(w, "time", true);
-    al_jw_kint(w, "limit", x->bucket != AL_BUCKET_NONE || x->type == AL_W_KPI ? 0 : x->limit);
+    al_jw_kint(w, "limit", time || x->type == AL_W_KPI ? 0 : al_widget_limit(x));
     if (x->other)
         al_jw_kbool(w, "other", true);
     put_labels(p, w, x, c);

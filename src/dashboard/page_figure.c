@@ -57,10 +57,9 @@ static bool name_all(struct figure *f)
         return false;
     for (size_t i = 0; i < f->r->n_labels; i++)
         f->labels[i] = is_other(f, i) ? al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_OTHER))
-                                      : al_page_label(p, f->w->dimension, f->w->bucket, f->r->labels[i]);
+                                      : al_page_key(p, f->w, false, f->r->labels[i]);
     for (size_t i = 0; i < f->r->n_series; i++)
-        f->series[i] =
-            f->w->by >= 0 ? al_page_label(p, f->w->by, AL_BUCKET_NONE, f->r->series[i]) : AL_STR("");
+        f->series[i] = f->w->by >= 0 ? al_page_key(p, f->w, true, f->r->series[i]) : AL_STR("");
     return true;
 }
 

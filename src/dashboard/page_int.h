@@ -53,6 +53,8 @@ struct al_str al_page_count(struct al_page *p, uint64_t n);
 void al_page_digits(struct al_page *p, double v);
 /* A key of column c (-1: none) as it is shown. */
 struct al_str al_page_label(struct al_page *p, int c, enum al_bucket b, struct al_str key);
+/* A key of a widget's dimension, or (second) of its `by`. */
+struct al_str al_page_key(struct al_page *p, const struct al_widget *w, bool second, struct al_str key);
 bool al_page_cell_number(const struct al_dash_cell *c, double *ret);
 /* <td class="ac-num" …>; an attribute data-ac-f when which is not NULL. */
 void al_page_number_cell(struct al_page *p, const struct al_number_style *s, double v, const char *which);

@@ -25,14 +25,14 @@ void al_page_heat(struct al_page *p, const struct al_widget *w, const struct al_
     al_page_add(p, "</th>");
     for (size_t k = 0; k < r->n_series; k++) {
         al_page_add(p, "<th scope=\"col\" class=\"ac-num\">");
-        al_page_show(p, al_page_label(p, w->by, AL_BUCKET_NONE, r->series[k]));
+        al_page_show(p, al_page_key(p, w, true, r->series[k]));
         al_page_add(p, "</th>");
     }
     al_page_add(p, "</tr></thead><tbody>");
     for (size_t i = 0; i < r->n_labels; i++) {
         bool other = r->has_other && i + 1 == r->n_labels;
         struct al_str label = other ? al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_OTHER))
-                                    : al_page_label(p, w->dimension, w->bucket, r->labels[i]);
+                                    : al_page_key(p, w, false, r->labels[i]);
         al_page_add(p, "<tr>");
         al_page_row_head(p, label, other ? label : r->labels[i]);
         for (size_t k = 0; k < r->n_series; k++)

@@ -1,5 +1,6 @@
 /* Values as the text that people read, and as the digits that scripts read. */
 #include "dashboard/page_int.h"
+#include "dashboard/sql_int.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -75,6 +76,11 @@ struct al_str al_page_label(struct al_page *p, int c, enum al_bucket b, struct a
     if (x && al_str_is(x->type, "boolean") && al_str_is(key, "false"))
         return al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_NO));
     return al_page_cut(p, key, p->chars);
+}
+
+struct al_str al_page_key(struct al_page *p, const struct al_widget *w, bool second, struct al_str key)
+{
+    return al_page_label(p, second ? w->by : w->dimension, al_axis_bucket(p->d, w, second), key);
 }
 
 bool al_page_cell_number(const struct al_dash_cell *c, double *ret)
