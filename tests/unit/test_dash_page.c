@@ -305,6 +305,25 @@ static void a_part_without_numbers_says_so(void **state)
     page_world_free(w);
 }
 
+static void what_counts_the_last_period_says_which(void **state)
+{
+    (void)state;
+    struct page_world *w = page_world_new(NULL, 0);
+    struct al_widget *kpi = &w->d.plan.widgets[0], *ranking = &w->d.plan.widgets[2];
+    kpi->latest = ranking->latest = true;
+    kpi->clock = ranking->clock = 2;
+    ranking->bucket = AL_BUCKET_MONTH; /* of the clock: its labels are no dates */
+    w->results[2].labels[0] = AL_STR("2024-01");
+    const char *page = page_world_write(w);
+    page_holds(page);
+    assert_null(strstr(page, "<dd class=\"ac-extra\">")); /* the last day is not known */
+    assert_int_equal(count(page, "As of 2024-04</p>"), 1);
+    assert_non_null(strstr(page, "<th scope=\"row\">2024-01</th>"));
+    memcpy(w->columns[2].last, "2024-04-28", 11);
+    assert_non_null(strstr(page_world_write(w), "<dd class=\"ac-extra\">As of 2024-04-28</dd>"));
+    page_world_free(w);
+}
+
 static void by_icu_the_page_holds_too(void **state)
 {
     (void)state;
@@ -389,6 +408,7 @@ int main(void)
         cmocka_unit_test(a_page_that_would_be_too_large_counts_less_again),
         cmocka_unit_test(scripts_have_no_text_over_several_lines),
         cmocka_unit_test(files_in_the_binary_cannot_end_their_elements),
+        cmocka_unit_test(what_counts_the_last_period_says_which),
         cmocka_unit_test(by_icu_the_page_holds_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
