@@ -13,7 +13,11 @@ static void the_scan_says_what_each_statement_says(void **state)
 {
     (void)state;
     const char *rounds = getenv("ALISIO_DASH_ROUNDS");
+#ifdef AL_ASAN
+    int64_t n = 60;
+#else
     int64_t n = 150;
+#endif
     if (rounds)
         assert_true(al_parse_int(al_str_of(rounds), 1, 10000000, &n));
     for (int64_t i = 0; i < n; i++) {
