@@ -521,6 +521,26 @@ class Check:
         if not (year and year in "".join(str(pages.unicodedata.decimal(c)) if c.isdecimal() else c for c in cell.text)):
             self.wrong("row %d, %s: %r, the file has %r", i, name, cell.text, text)
 
+    def foot(self, source):
+        """What the page says of itself: how many rows it is made of, and how many of them stand in it as they are."""
+        self.where, self.widget_now = "foot", {}
+        raw = 0
+        for w in self.page.widgets.values():
+            if w.spec and w.spec["kind"] == "scatter":
+                raw += sum(len(s["points"]) for s in w.spec["series"])
+            elif w.rows and w.table:
+                raw += len(w.table.rows)
+        said = self.numbers_in(self.page.foot.replace(source, ""))
+        above = self.numbers_in(self.page.sub.replace(source, ""))
+        for what, n, among in ("rows", self.data.n, said), ("raw rows", raw, said), ("rows that the filters keep", len(self.rows), above):
+            self.numbers += 1
+            if n and float(n) not in among:
+                self.wrong("%d %s are not in %r", n, what, self.page.foot + self.page.sub)
+
+    def numbers_in(self, text):
+        found = [pages.parse_number(t, self.page.locale) for t in re.findall(r"\d[\d.,٬٫\u00a0\u202f’]*\d|\d", text)]
+        return [f[0] for f in found if f]
+
     def notes(self, w, shown, values, without, n_shown):
         """Numbers in the words below a chart are those of the file: how many there are, shown, left out."""
         known = {float(len(values)), float(sum(v is not None and v > 0 for v in values.values())), float(n_shown), float(without), float(len(self.rows)), float(w.get("limit") or 0)}
@@ -528,11 +548,14 @@ class Check:
             last = max(key for key in (bucket_key("day", self.data.time(w["clock"], r)) for r in latest_rows(self.data, w, counted(self.data, w, self.rows))) if key)
             known |= {float(part) for part in last.split("-")}
         for note in shown.notes:
-            for text in re.findall(r"[0-9][0-9.,\u00a0\u202f]*[0-9]|[0-9]", note):
-                parsed = pages.parse_number(text, self.page.locale)
+            for n in self.numbers_in(note):
                 self.numbers += 1
-                if parsed is None or parsed[0] not in known:
-                    self.wrong("note %r: %r is none of %s", note, text, sorted(known))
+                if n not in known:
+                    self.wrong("note %r: %r is none of %s", note, n, sorted(known))
+
+
+def places_of(keys):
+    return {k: i for i, k in enumerate(keys)}
 
 
 class Cube:
@@ -585,6 +608,7 @@ class Cube:
         second = axis_bucket(self.data, w, w["by"], True) if w.get("by") else None
         first = axis_bucket(self.data, w, w["dimension"]) if w.get("dimension") else None
         labels, series = {}, {}
+        exact, near = places_of(cells["keys"]), places_of(map(sort_key, cells["keys"]))
         for r in latest_rows(self.data, w, counted(self.data, w, check.rows)):
             at = self.place(r)
             if w.get("dimension"):
@@ -593,7 +617,7 @@ class Cube:
                 if key is None or name is None:
                     continue
                 if key not in labels:
-                    labels[key] = next((i for i, k in enumerate(cells["keys"]) if same_label(k, key)), None)
+                    labels[key] = exact.get(key, near.get(sort_key(key)))
                 if name not in series:
                     series[name] = next((i for i, k in enumerate(cells["series"]) if find([name], k)), None) if w.get("by") else 0
                 if series[name] is None:
@@ -643,6 +667,7 @@ def check_page(job, data):
         if name not in planned:
             check.where = name
             check.wrong("is on the page and not in the plan")
+    check.foot(job["file"].rsplit("/", 1)[-1])
     if page.cube and page.cube.get("chips"):
         if plan.get("noRows"):
             check.wrong("noRows, and there are cells")

@@ -95,6 +95,7 @@ class Widget:
         self.title = (node.first("dt") or node.first("h2")).text().strip()
         self.spec = None
         self.table = None
+        self.rows = False
         self.value = self.shown = self.exact = None
         if self.kpi:
             span = node.first(attr="data-ac-v")
@@ -110,7 +111,7 @@ class Widget:
         table = node.first("table")
         if table:
             self.table = Table(table)
-            self.heat = "ac-heat" in table.classes()
+            self.rows = "ac-rows" in table.classes()
         canvas = node.first("canvas")
         self.aria = canvas.attrs.get("aria-label") if canvas else None
         self.notes = [n.text().strip() for n in node.all(cls="ac-note")]

@@ -53,8 +53,12 @@ def is_text(cell):
 def by_pattern(filled, patterns):
     """The first reader that reads nearly all, and does not contradict itself."""
     for read in patterns:
-        hits = sum(read(c) is not None for c in filled)
-        if hits >= ENOUGH * len(filled):
+        misses = (1 - ENOUGH) * len(filled)
+        for c in filled:
+            misses -= read(c) is None
+            if misses < 0:
+                break
+        else:
             return read
     return None
 
