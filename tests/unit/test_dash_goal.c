@@ -296,7 +296,7 @@ static void goals_of_any_words_end(void **s)
     (void)s;
     struct rig r;
     shop(&r);
-    for (int n = 0; n < 3000; n++) {
+    for (int n = 0; n < 800; n++) {
         struct al_buf b = AL_BUF_INIT(4096);
         for (int k = 0; k < 9; k++) {
             seed = seed * 1664525u + 1013904223u;
