@@ -296,6 +296,7 @@ struct al_result {
     const char *failed; /* why it has no numbers; NULL: it has. Such widgets are left out with a note */
     struct al_dash_cell value; /* kpi */
     uint64_t rows;        /* that counted */
+    struct al_str period; /* of `latest`: the key of the period they are of (by al_clock_bucket), or "" */
     /* charts: labels × series; a heat table likewise. Keys as the SQL gives them; value NAN: none (a gap in time) */
     struct al_str *labels, *series;
     size_t n_labels, n_series; /* n_series 1 without `by`: its name is the metric's */

@@ -354,9 +354,25 @@ static int finish_chart(struct al_scan *s, struct al_tally *t)
     return r;
 }
 
+/* Of which period the numbers are: one of the clock's keys. */
+static int put_period(struct al_scan *s, struct al_tally *t)
+{
+    char key[16];
+    t->r->period = AL_STR("");
+    if (t->clock < 0 || t->epoch == 1 || !al_bucket_text(s->keys[t->clock].bucket, t->last, key))
+        return 0;
+    const char *p = al_arena_dup(&s->d->arena, al_str_of(key));
+    if (!p)
+        return al_scan_no_memory(s->err);
+    t->r->period = al_str_of(p);
+    return 0;
+}
+
 int al_tally_finish(struct al_scan *s, struct al_tally *t)
 {
     const struct al_grouping *g = &s->groupings[t->grouping];
+    if (put_period(s, t) < 0)
+        return -1;
     t->r->rows = t->rows;
     t->r->left_out = t->left_out;
     if (g->a >= 0)

@@ -196,6 +196,25 @@ static int count_rows(struct own *o)
     return 0;
 }
 
+static int find_period(struct own *o)
+{
+    struct al_dash_cell key;
+    autobuf struct al_buf select = AL_BUF_INIT((size_t)64 << 10);
+    o->r->period = AL_STR("");
+    if (!o->w->latest || o->w->clock < 0)
+        return 0;
+    al_buf_adds(&select, "SELECT max(");
+    al_sql_key(o->d, o->w->clock, al_clock_bucket(o->d, o->w), &select);
+    al_buf_addc(&select, ')');
+    al_buf_addc(&select, '\0');
+    from_rows(o, al_buf_failed(&select) ? "" : select.p);
+    if (one_row(o, &key, 1) < 0)
+        return -1;
+    if (key.kind != AL_DASH_CELL_NONE)
+        o->r->period = al_dash_cell_str(&o->d->arena, &key);
+    return o->r->period.p ? 0 : al_scan_no_memory(o->err);
+}
+
 /* How many groups there are in all, and what those amount to that are not shown. */
 static int count_groups(struct own *o, struct al_groups *g)
 {
@@ -235,6 +254,8 @@ static int chart(struct own *o)
         r = count_groups(o, &g);
     if (r == 0 && !o->r->failed)
         r = count_rows(o);
+    if (r == 0 && !o->r->failed)
+        r = find_period(o);
     if (r == 0 && !o->r->failed)
         r = al_finish(o->d, o->w, &g, o->r, o->err);
     free(g.list);
@@ -306,6 +327,8 @@ int al_scan_own(struct al_dash *d, const struct al_widget *w, struct al_result *
         rc = one_row(&o, &r->value, 1);
         if (rc == 0 && !r->failed)
             rc = count_rows(&o);
+        if (rc == 0 && !r->failed)
+            rc = find_period(&o);
         if (r->value.kind == AL_DASH_CELL_REAL && !isfinite(r->value.d))
             r->value.kind = AL_DASH_CELL_NONE;
     }

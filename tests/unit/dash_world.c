@@ -572,6 +572,18 @@ static void check_counts(struct check *c)
     if (all != (double)(r->rows + r->left_out))
         fail_msg("%s: %g rows, not %llu and %llu left out", c->sql, all, (unsigned long long)r->rows,
                  (unsigned long long)r->left_out);
+    if (c->x->latest) {
+        al_buf_clear(&sql);
+        al_buf_adds(&sql, "SELECT max(");
+        al_sql_key(&c->w->d, c->x->clock, al_clock_bucket(&c->w->d, c->x), &sql);
+        al_buf_adds(&sql, ") FROM data_values");
+        where.any = false;
+        al_sql_rows(&c->w->d, c->x, &where);
+        al_buf_addc(&sql, '\0');
+        const struct al_json *key = answer(c, &sql);
+        if (key->type == AL_JSON_NULL ? r->period.n > 0 : !same_key(r->period, key))
+            fail_msg("%s\nis of %.*s, not %.*s", c->sql, AL_FMT(r->period), AL_FMT(key->raw));
+    }
     ptrdiff_t end = al_str_find(al_str_of(c->sql), AL_STR("\nORDER BY 2 DESC"));
     if (!r->has_other || c->x->order != AL_ORDER_VALUE || c->x->by >= 0)
         return;
