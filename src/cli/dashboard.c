@@ -189,22 +189,29 @@ static int check_output(const struct al_app *app, struct al_err *err)
     return al_hint(err, "the name ends with .html or .pdf");
 }
 
+int al_dashboard_put(const char *target, struct al_str bytes, struct al_err *err)
+{
+    const char *slash = strrchr(target, '/');
+    struct al_str named = slash ? (struct al_str){target, (size_t)(slash - target) + 1} : AL_STR(".");
+    autofree char *folder = al_xdup(named.p, named.n);
+    autofd int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return al_fail_errno(err, AL_NOT_FOUND, errno, "the folder of %.200s cannot be used", target);
+    return al_path_write_atomic(dir, slash ? slash + 1 : target, bytes, 0644, target, err);
+}
+
 static int write_page(struct al_app *app, const struct al_artifact *a, const char *target, struct al_err *err)
 {
     autobuf struct al_buf name = AL_BUF_INIT(4096), page = AL_BUF_INIT(MAX_PAGE);
     autofd int fd = -1;
     int64_t bytes;
-    const char *mime, *slash = strrchr(target, '/');
+    const char *mime;
     if (al_artifact_open(app->store, a, NULL, &fd, &name, &bytes, &mime, err) < 0)
         return -1;
     int r = al_fd_read_all(fd, &page);
     if (r < 0)
         return al_fail_errno(err, AL_TOOL_ERROR, -r, "the page cannot be read");
-    autofree char *folder = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
-    autofd int dir = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (dir < 0)
-        return al_fail_errno(err, AL_NOT_FOUND, errno, "the folder of %.200s cannot be used", target);
-    return al_path_write_atomic(dir, slash ? slash + 1 : target, al_buf_str(&page), 0644, target, err);
+    return al_dashboard_put(target, al_buf_str(&page), err);
 }
 
 struct made {

@@ -113,18 +113,13 @@ static int take_pdf(const char *folder, const char *target, struct al_err *err)
 {
     autobuf struct al_buf bytes = AL_BUF_INIT(MAX_PDF);
     autofree char *made = NULL;
-    const char *slash = strrchr(target, '/');
     if (asprintf(&made, "%s/page.pdf", folder) < 0)
         abort();
     autofd int fd = open(made, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     int r = fd < 0 ? -errno : al_fd_read_all(fd, &bytes);
     if (r < 0 || !al_str_starts(al_buf_str(&bytes), "%PDF-"))
         return al_fail(err, AL_TOOL_ERROR, "the browser ended well and left no PDF");
-    autofree char *dir_name = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
-    autofd int dir = dir_name ? open(dir_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (dir < 0)
-        return al_fail_errno(err, AL_NOT_FOUND, errno, "the folder of %.200s cannot be used", target);
-    return al_path_write_atomic(dir, slash ? slash + 1 : target, al_buf_str(&bytes), 0644, target, err);
+    return al_dashboard_put(target, al_buf_str(&bytes), err);
 }
 
 int al_dashboard_pdf(struct al_app *app, const char *page, const char *target, struct al_err *err)
