@@ -160,6 +160,34 @@ static bool is_called(const struct al_dash_column *c, const char *name)
     return al_str_is(c->name, name);
 }
 
+/* Each of its values stands in as many rows as every other. */
+static bool is_even(const struct profiler *p, const struct al_dash_column *c)
+{
+    const size_t n = sizeof c->top / sizeof *c->top;
+    if (c->n_top < n || !c->distinct_exact || c->distinct < 2 || c->top_count[0] < 2)
+        return false;
+    for (size_t i = 1; i < n; i++)
+        if (c->top_count[i] != c->top_count[0])
+            return false;
+    return c->top_count[0] * c->distinct == al_column_filled(&p->x, c);
+}
+
+/* The value of each thing, written into each of its rows: adding it up would count it again and again. */
+static void find_repeated(struct profiler *p)
+{
+    for (size_t i = 0; i < p->c->n; i++) {
+        struct al_dash_column *c = &p->c->columns[i];
+        if (c->role != AL_ROLE_MEASURE || c->adds == AL_ADDS_NEVER || !is_even(p, c))
+            continue;
+        for (size_t k = 0; k < p->c->n; k++) {
+            const struct al_dash_column *thing = &p->c->columns[k];
+            if (al_str_is(thing->type, "text") && !thing->has_range && thing->distinct == c->distinct &&
+                is_even(p, thing))
+                c->adds = AL_ADDS_NEVER;
+        }
+    }
+}
+
 /* Both ends of a graph's edges are numbers of nodes. */
 static void find_edges(struct profiler *p)
 {
@@ -498,6 +526,7 @@ int al_profile(struct al_dash_catalog *c, struct al_arena *arena, struct al_prof
     find_running_totals(&p);
     find_edges(&p);
     find_others(&p);
+    find_repeated(&p);
     group_by_names(&p);
     measure_flags(&p);
     tell_apart(&p);

@@ -134,7 +134,8 @@ static void be_code(uint64_t filled, const struct al_name_traits *t, struct al_d
 /* 1, 2, 3 … of the rows. All of them from 0 or 1 on are that whatever they are called. */
 static bool is_row_number(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
 {
-    bool unique = filled >= 5 && (double)c->distinct >= 0.98 * (double)filled;
+    uint64_t least = t->all & AMOUNTS && !t->row ? 20 : 5; /* five sales may be 1 to 5 */
+    bool unique = filled >= least && (double)c->distinct >= 0.98 * (double)filled;
     bool index = t->n == 0 || t->row;
     if (!unique || t->step)
         return unique && index && is_dense(c, 0.5);
@@ -173,20 +174,6 @@ static bool is_class(const struct al_name_traits *t, uint64_t filled, const stru
 }
 
 /* --- measures --- */
-
-/* The value of each of few things, written into each of its rows: adding it up would count it again and
- * again. */
-static bool is_repeated(uint64_t filled, const struct al_dash_column *c)
-{
-    const size_t n = sizeof c->top / sizeof *c->top;
-    uint64_t each = c->top_count[0];
-    if (c->n_top < n || !c->distinct_exact || c->distinct <= FEW || each < 2)
-        return false;
-    for (size_t i = 1; i < n; i++)
-        if (c->top_count[i] != each)
-            return false;
-    return each * c->distinct == filled;
-}
 
 static enum al_dash_adds generic_adds(const struct al_profile_context *x, const struct al_name_traits *t,
                                       const struct al_dash_column *c)
@@ -235,8 +222,8 @@ static enum al_dash_adds unknown_adds(const struct al_profile_context *x, const 
                                                                                           : AL_ADDS_NEVER;
 }
 
-static enum al_dash_adds adds_by_name(const struct al_profile_context *x, const struct al_name_traits *t,
-                                      const struct al_dash_column *c)
+enum al_dash_adds al_profile_adds(const struct al_profile_context *x, const struct al_name_traits *t,
+                                  const struct al_dash_column *c)
 {
     const uint32_t property = AL_CLASS(UNIT) | AL_CLASS(MEASURED);
     if (t->strict)
@@ -266,13 +253,6 @@ static enum al_dash_adds adds_by_name(const struct al_profile_context *x, const 
     if (t->all & AL_CLASS(TOTAL))
         return !(t->all & property) || t->money_unit || t->duration ? AL_ADDS_ALWAYS : AL_ADDS_NEVER;
     return t->all & property ? AL_ADDS_NEVER : unknown_adds(x, t, c);
-}
-
-enum al_dash_adds al_profile_adds(const struct al_profile_context *x, const struct al_name_traits *t,
-                                  const struct al_dash_column *c)
-{
-    enum al_dash_adds adds = adds_by_name(x, t, c);
-    return is_repeated(al_column_filled(x, c), c) ? AL_ADDS_NEVER : adds;
 }
 
 static void set_percent(const struct al_name_traits *t, struct al_dash_column *c)

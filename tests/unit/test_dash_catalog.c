@@ -533,6 +533,15 @@ static void years_in_texts_are_a_time(void **state)
     done(&w);
 }
 
+static void few_sales_that_count_on_are_sales(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w, "x.csv", "region,sales\na,1\nb,2\nc,3\nd,4\ne,5\nf,6\n");
+    assert_adds(&w, "sales", AL_ADDS_ALWAYS);
+    done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -554,6 +563,7 @@ int main(void)
         cmocka_unit_test(a_file_without_usable_columns_is_told_what_its_columns_are),
         cmocka_unit_test(names_that_would_look_alike_are_told_apart),
         cmocka_unit_test(years_in_texts_are_a_time),
+        cmocka_unit_test(few_sales_that_count_on_are_sales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
