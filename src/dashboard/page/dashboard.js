@@ -28,6 +28,10 @@
  *   A wide card: class ac-wide (detail tables, long axes, heat tables). Notes: p.ac-note.ac-whole holds for all rows and is
  *   hidden while a chip is on (rows left out); p.ac-note.ac-top ("Top 10 of 34") is written again.
  *
+ *   Text that may run against the page's direction stands in a <bdi> within its element (in pages from right to left all text
+ *   but numbers). A kpi of a million and more has, in its span, a short form (aria-hidden) and the exact one (ac-hidden); dd
+ *   .ac-extra says the period of what counts the last one.
+ *
  *   CUBE: v 1 · words: the texts that this script writes, in the page's language ({0} … are gaps):
  *       rows "{0} of {1} rows" · all "{0} rows" · other "Other" · top "Top {0} of {1}" · more "and {0} more" · none "No data" ·
  *       fixed "Not filtered" · copyHint "No file can be saved from here. Copy the text:" · copy "Copy" · copied "Copied" ·
