@@ -110,29 +110,56 @@ static int put_keys(struct finish *f, const struct al_total *keys, size_t n, str
     return 0;
 }
 
-/* The times from the first to the last, sorted: those between without rows, too, where all of them fit. Owned
- * by the caller; NULL: there are more than a chart shows. */
+static int64_t common(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What lies between the times as a rule: 5 of every fifth year. 0: they are no times, or not in order. */
+static int64_t step_of(const struct finish *f, const struct al_total *times, size_t n, int64_t *ret_first,
+                       int64_t *ret_last)
+{
+    int64_t step = 0, before, at;
+    if (n == 0 || !cell_index(f, &times[0].key, &before))
+        return 0;
+    *ret_first = *ret_last = before;
+    for (size_t i = 1; i < n; i++, before = at) {
+        if (!cell_index(f, &times[i].key, &at) || at <= before)
+            return 0;
+        step = common(at - before, step);
+        *ret_last = at;
+    }
+    return n == 1 ? 1 : step;
+}
+
+/* The times from the first to the last, sorted, in the step that all of them keep: those between without
+ * rows, too, where all fit. (What was never asked for, the years between censuses, is no gap.) Owned by the
+ * caller; NULL: there are more than a chart shows. */
 static struct al_total *fill_gaps(struct finish *f, const struct al_total *times, size_t n, size_t *ret_n)
 {
-    int64_t first, last;
+    int64_t first = 0, last = 0, step = step_of(f, times, n, &first, &last);
     char key[16];
     size_t all = n;
-    bool filled = n > 0 && cell_index(f, &times[0].key, &first) && cell_index(f, &times[n - 1].key, &last) &&
-                  last - first < AL_DASH_BUCKETS && (size_t)(last - first) + 1 >= n;
+    bool filled = step > 0 && (last - first) / step < AL_DASH_BUCKETS;
     if (!filled && n > AL_DASH_BUCKETS)
         return NULL;
     if (filled)
-        all = (size_t)(last - first) + 1;
+        all = (size_t)((last - first) / step) + 1;
     struct al_total *list = al_xcalloc(all + 1, sizeof *list);
     *ret_n = all;
     for (size_t i = 0, k = 0; i < all; i++) {
-        int64_t own;
+        int64_t own, at = first + (int64_t)i * step;
         struct al_dash_cell *c = &list[i].key;
-        if (!filled || (k < n && cell_index(f, &times[k].key, &own) && own == first + (int64_t)i)) {
+        if (!filled || (k < n && cell_index(f, &times[k].key, &own) && own == at)) {
             *c = times[k++].key;
         } else if (times[0].key.kind == AL_DASH_CELL_INT) {
-            *c = (struct al_dash_cell){.kind = AL_DASH_CELL_INT, .i = first + (int64_t)i};
-        } else if (al_bucket_text(al_axis_bucket(f->d, f->w, false), first + (int64_t)i, key)) {
+            *c = (struct al_dash_cell){.kind = AL_DASH_CELL_INT, .i = at};
+        } else if (al_bucket_text(al_axis_bucket(f->d, f->w, false), at, key)) {
             const char *p = al_arena_dup(&f->d->arena, al_str_of(key));
             *c = (struct al_dash_cell){.kind = AL_DASH_CELL_TEXT, .text = al_str_of(p ? p : "")};
         }
