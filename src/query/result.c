@@ -53,7 +53,6 @@ static void write_value(struct result *res, int i)
     int type = sqlite3_column_type(stmt, i);
     int64_t n;
     res->types[i] |= 1u << type;
-    autobuf struct al_buf clean = AL_BUF_INIT((size_t)64 << 20);
     al_buf_clear(&res->cell);
     switch (type) {
     case SQLITE_INTEGER:
