@@ -228,6 +228,21 @@ static bool same_letters(struct al_str label, struct al_str name)
     return al_str_eq(al_buf_str(&folded), name) && al_str_eq(label, name);
 }
 
+/* "order date", "año fiscal": the first letter, when there is no large one in the first word ("iPhone"). */
+static void capitalize(struct al_buf *out)
+{
+    size_t end = 0;
+    while (end < out->n && out->p[end] != ' ' && !is_upper(out->p[end]))
+        end++;
+    if (!out->n || (end < out->n && out->p[end] != ' '))
+        return;
+    unsigned char second = out->n > 1 ? (unsigned char)out->p[1] : 0;
+    if (is_lower(out->p[0]))
+        out->p[0] = (char)(out->p[0] - 32);
+    else if ((unsigned char)out->p[0] == 0xc3 && second >= 0xa0 && second <= 0xbe && second != 0xb7)
+        out->p[1] = (char)(second - 32); /* U+00E0 to U+00FE but the sign of division */
+}
+
 struct al_str al_display_name(struct al_arena *arena, struct al_str name, struct al_str label)
 {
     autobuf struct al_buf clean = AL_BUF_INIT(8192), out = AL_BUF_INIT(8192);
@@ -240,12 +255,7 @@ struct al_str al_display_name(struct al_arena *arena, struct al_str name, struct
         from_identifier(s, &out);
     } else {
         al_buf_add_str(&out, s);
-        /* "order date": the first letter, when the whole first word is small. */
-        size_t i = 0;
-        while (i < out.n && is_lower(out.p[i]))
-            i++;
-        if (i && (i == out.n || out.p[i] == ' '))
-            out.p[0] = (char)(out.p[0] - 32);
+        capitalize(&out);
     }
     struct al_str r = al_str_trim(al_buf_str(&out));
     if (!r.n)

@@ -9,12 +9,11 @@ static const char *const lists[] = {
         "compra contribution cost coste costo credit cuantia damage debit deposit desembolso disbursement "
         "donacion donation earning ebit ebitda egreso expenditure expense facturacion facturado facturas "
         "fee fine flete freight funding gain ganancia gasto gmv grant gross importe impuesto indemnizacion "
-        "ingreso inversion investment invoiced iva losses monto multa net neto nomina opex outlay overhead "
-        "pagado pago paid payment payout payroll peaje penalty pension perdida premiums presupuesto prima "
-        "proceeds profit propina purchase recargo recaudacion recaudo receipt reembolso refund "
-        "reimbursement retiro revenue revenues royalty sale shipping spend spending spent sponsorship "
-        "subsidio subsidy subtotal surcharge takings taquilla tax tip toll transferencia turnover utilidad "
-        "vat venta withdrawal",
+        "ingreso inversion investment invoiced iva monto multa net neto nomina opex outlay overhead pagado "
+        "pago paid payment payout payroll peaje penalty pension perdida premiums presupuesto prima proceeds "
+        "profit propina purchase recargo recaudacion recaudo receipt reembolso refund reimbursement retiro "
+        "revenue revenues royalty sale shipping spend spending spent sponsorship subsidio subsidy subtotal "
+        "surcharge takings taquilla tax tip toll transferencia turnover utilidad vat venta withdrawal",
     [AL_CLASS_FLOW] =
         "accidentes accidents acre admissions affected alerts altas apariciones appearances appointments "
         "arrests arrivals asistente assaults assists attacks attempts attendance attendee award bags bajas "
@@ -30,8 +29,8 @@ static const char *const lists[] = {
         "homicidios hospitalizacion hospitalizations hurricanes hurto immigrants import importacion imports "
         "impresiones impressions incendios incidentes incidents infected infections injured injuries "
         "inscripciones installs items killed kwh landing landings layoffs leads likes llamadas llegadas "
-        "lluvia mails marriages matrimonios meals medals mensajes messages migrants missed muertes murders "
-        "mwh nacido nacimientos nevada nominations offences offenses orders outage output overdoses "
+        "lluvia losses mails marriages matrimonios meals medals mensajes messages migrants missed muertes "
+        "murders mwh nacido nacimientos nevada nominations offences offenses orders outage output overdoses "
         "packages pageviews parcels pasajeros passengers passes patents pedidos pernoctacion pieces played "
         "plays points posts prcp precip precipitacion precipitation printeds produccion produced producido "
         "production projects pruebas publications qty quakes quantity quejas rain rainfall rebounds "

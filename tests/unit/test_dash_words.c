@@ -198,6 +198,9 @@ static void names_are_shown_as_people_would_write_them(void **state)
     assert_shown("pm2_5", "PM2.5", "PM2.5");
     assert_shown("facturacion", "Facturación", "Facturación");
     assert_shown("region", "", "Region");
+    assert_shown("comision", "comisión", "Comisión");
+    assert_shown("ano_fiscal", "año fiscal", "Año fiscal");
+    assert_shown("energia", "énergie", "Énergie");
     assert_shown("iphone", "iPhone", "iPhone");
     assert_shown("p_e", "P/E", "P/E");
     assert_shown("incidents_85_99", "incidents_85_99", "Incidents 85–99");
