@@ -268,7 +268,7 @@
     var names = {
       type: "category", stacked: !!spec.stacked, grid: { display: false }, border: { display: false },
       ticks: {
-        color: flat ? t.ink : t.soft, padding: 6, autoSkip: !flat || spec.labels.length > 40, autoSkipPadding: bars ? 6 : 14,
+        color: flat ? t.ink : t.soft, padding: 6, autoSkip: spec.labels.length > (flat ? 40 : bars ? 12 : 0), autoSkipPadding: bars ? 6 : 14,
         maxRotation: bars && longest > 5 ? 40 : 0,
         callback: function (v) {
           var name = this.getLabelForValue(v);
