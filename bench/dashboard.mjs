@@ -2,7 +2,7 @@
 // data_query, in turns within one run. node bench/dashboard.mjs ALISIO [ROWS]
 // The table has ten columns; the dataset is there before. What holds: at most 1.5 times the statements, 0.7 s, 500 KB.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,11 +13,13 @@ const rows = Number(count) || 1_000_000;
 const ROUNDS = Number(process.env.ROUNDS) || 7;
 const MOST = { ratio: 1.5, seconds: 0.7, bytes: 500_000 };
 const dir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "alisio-bench-"));
+const work = join(dir, "work");
+mkdirSync(work);
 const env = { PATH: process.env.PATH, HOME: dir, ALISIO_STATE_HOME: join(dir, "state"), ALISIO_CONFIG_HOME: join(dir, "config") };
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
 
-const host = spawn(alisio, ["mcp"], { cwd: dir, env, stdio: ["pipe", "pipe", "inherit"] });
+const host = spawn(alisio, ["mcp"], { cwd: work, env, stdio: ["pipe", "pipe", "inherit"] });
 const waiting = new Map();
 let rest = "", id = 0;
 host.stdout.setEncoding("utf8").on("data", (text) => {
@@ -43,7 +45,7 @@ async function timed(work) {
   return (performance.now() - began) / 1000;
 }
 
-spawnSync(process.execPath, [join(here, "data_make.mjs"), "csv10", String(rows), join(dir, "in.csv")], { stdio: "inherit" });
+spawnSync(process.execPath, [join(here, "data_make.mjs"), "csv10", String(rows), join(work, "in.csv")], { stdio: "inherit" });
 await request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bench", version: "1" } });
 const { datasetId } = await call("data_inspect", { path: "in.csv" });
 
