@@ -65,7 +65,7 @@ enum al_dash_adds {
 enum al_dash_time {
     AL_TIME_NONE,
     AL_TIME_DATE, /* ISO text, in the view of values, perhaps with a time of day */
-    AL_TIME_YEAR, /* integers like 1955 */
+    AL_TIME_YEAR, /* integers like 1955, reals (1955.0, 1955.25) or texts of four digits */
 };
 /* Orders that people expect of a dimension's values, rather than the largest first. */
 enum al_dash_natural {

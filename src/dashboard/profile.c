@@ -144,8 +144,10 @@ static void profile_column(const struct profiler *p, const struct al_name_traits
         c->has_range = t->all & (AL_CLASS(YEAR) | AL_CLASS(YEARLY));
         if (c->has_range)
             al_profile_number(&p->x, t, c);
-        if (c->role != AL_ROLE_TIME)
+        if (c->role != AL_ROLE_TIME) {
+            c->has_range = c->integers = false;
             profile_text(p, t, c);
+        }
     } else if (c->has_range) {
         al_profile_number(&p->x, t, c);
     } else if (al_str_is(c->type, "text") && !c->parsed_as.n) {

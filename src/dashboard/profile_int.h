@@ -85,7 +85,6 @@ struct al_name_traits {
     bool other;        /* "other", "rest": what the columns beside it are */
     bool in_source;    /* a word of the file's name is in it */
     bool row;          /* "rownames", "index", "obs": a number of the row */
-    bool unknown;      /* no word is in any list */
 };
 /* source: the words of the file's name. */
 void al_name_read(struct al_arena *arena, const struct al_words *source, struct al_str name, struct al_str label,

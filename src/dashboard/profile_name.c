@@ -359,7 +359,6 @@ static void read_all(const struct named *n, const struct al_words *source, struc
         t->row |= in("row rows rowname rownames rowid index idx obs observation column unnamed line record "
                      "case sno srno",
                      n->words.list[i]);
-    t->unknown = t->all == 0;
 }
 
 void al_name_read(struct al_arena *arena, const struct al_words *source, struct al_str name,
