@@ -149,26 +149,13 @@ static void put_exact(struct al_page *p, double v, const struct al_number_style 
     }
 }
 
-/* The period that a widget of the last one counts: the end of a trend of the same numbers by the same
- * periods, else that of the file where no row is without the number; "" where neither tells. */
-static struct al_str last_period(struct al_page *p, const struct al_widget *w)
+/* "As of 2005", of what counts the last period only; "". */
+static struct al_str last_period(struct al_page *p, const struct al_widget *w, const struct al_result *r)
 {
-    const struct al_dash *d = p->d;
-    if (!w->latest || w->clock < 0 || w->metric < 0)
+    if (!r->period.n || w->clock < 0)
         return AL_STR("");
-    enum al_bucket b = al_clock_bucket(d, w);
-    for (size_t i = 0; i < d->plan.n_widgets; i++) {
-        const struct al_widget *t = &d->plan.widgets[i];
-        const struct al_result *r = &d->results[i];
-        if (t->dimension == w->clock && al_axis_bucket(d, t, false) == b && t->metric == w->metric &&
-            t->by < 0 && !t->latest && !r->failed && r->n_labels)
-            return AL_PAGE_FILL(p, AL_TEXT_PAGE_AS_OF,
-                                al_page_label(p, t->dimension, b, r->labels[r->n_labels - 1]));
-    }
-    const struct al_dash_column *m = &d->catalog.columns[w->metric];
-    bool whole = !d->plan.n_filters && !m->nulls && !m->text_fallbacks;
-    struct al_str last = whole ? time_text(p, b, d->catalog.columns[w->clock].last) : AL_STR("");
-    return last.n ? AL_PAGE_FILL(p, AL_TEXT_PAGE_AS_OF, last) : last;
+    return AL_PAGE_FILL(p, AL_TEXT_PAGE_AS_OF,
+                        al_page_label(p, w->clock, al_clock_bucket(p->d, w), r->period));
 }
 
 static void put_kpi(struct al_page *p, const struct al_widget *w, const struct al_result *r)
@@ -185,7 +172,7 @@ static void put_kpi(struct al_page *p, const struct al_widget *w, const struct a
         al_page_line(p, "<span>", al_page_cut(p, text, p->chars), "</span>");
     }
     al_page_add(p, "</dd>");
-    struct al_str as_of = last_period(p, w);
+    struct al_str as_of = last_period(p, w, r);
     if (as_of.n)
         al_page_line(p, "<dd class=\"ac-extra\">", as_of, "</dd>");
     al_page_add(p, "</div>\n");
@@ -236,7 +223,7 @@ static bool has_gap(const struct al_page *p, const struct al_widget *w, const st
 static void put_notes(struct al_page *p, const struct al_widget *w, const struct al_result *r)
 {
     size_t shown = r->n_labels - (r->has_other ? 1 : 0);
-    struct al_str as_of = last_period(p, w);
+    struct al_str as_of = last_period(p, w, r);
     uint64_t rows;
     if (as_of.n)
         put_note(p, "", as_of);
