@@ -104,6 +104,25 @@ enum al_dash_adds al_profile_adds(const struct al_profile_context *x, const stru
 /* Whether any of it is not NULL, and how many values are (conversions that failed aside). */
 uint64_t al_column_filled(const struct al_profile_context *x, const struct al_dash_column *c);
 
+/* --- what the parts of the profile share --- */
+struct al_profiler {
+    struct al_dash_catalog *c;
+    struct al_arena *arena;
+    struct al_name_traits *traits; /* of each column */
+    double *score;
+    struct al_profile_context x;
+};
+
+/* profile_text.c: role, natural and total of a column of texts */
+void al_profile_text(const struct al_profiler *p, const struct al_name_traits *t, struct al_dash_column *c);
+bool al_text_is_json(const struct al_dash_column *c); /* by its frequent values; so is the next */
+/* Digits without letters that are neither numbers nor ranges: telephones, odd dates, amounts in a form that nobody reads. */
+bool al_text_is_numeric(const struct al_profiler *p, const struct al_dash_column *c);
+/* profile_beside.c: settles what names and values alone left open */
+void al_profile_beside(struct al_profiler *p);
+/* profile_score.c */
+void al_profile_shortlist(struct al_profiler *p, struct al_profile *ret);
+
 /* --- profile_order.c: the order that people expect of texts --- */
 enum al_dash_natural al_profile_order(const struct al_dash_column *c);
 
