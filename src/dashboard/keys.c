@@ -6,6 +6,7 @@
 #include "dashboard/group_int.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <math.h>
 
@@ -161,7 +162,12 @@ static uint32_t find_index(struct al_keys *k, int64_t index)
 
 static void take_year(struct al_keys *k, const struct al_dash_cell *c)
 {
-    double v = c->kind == AL_DASH_CELL_INT ? (double)c->i : c->kind == AL_DASH_CELL_REAL ? c->d : -1;
+    int64_t text = -1; /* "1955": a column of years that were texts */
+    if (c->kind == AL_DASH_CELL_TEXT && c->text.n == 4 && !al_parse_int(c->text, 1000, 9999, &text))
+        return;
+    double v = c->kind == AL_DASH_CELL_INT    ? (double)c->i
+               : c->kind == AL_DASH_CELL_REAL ? c->d
+                                              : (double)text;
     if (!(v >= AL_YEAR_FIRST && v <= AL_YEAR_LAST))
         return;
     k->index = (int64_t)v;

@@ -105,6 +105,11 @@ void al_sql_has_key(const struct al_dash *d, int i, enum al_bucket b, struct al_
         al_buf_adds(out, " <> ''");
         return;
     }
+    if (c->time == AL_TIME_YEAR && al_str_is(c->type, "text") && !c->parsed_as.n) {
+        al_sql_name(out, name);
+        al_buf_adds(out, " GLOB '[1-9][0-9][0-9][0-9]'");
+        return;
+    }
     if (c->time == AL_TIME_YEAR) {
         if (al_sql_mixed(c)) {
             al_buf_adds(out, "typeof(");
