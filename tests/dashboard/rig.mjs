@@ -1,9 +1,9 @@
 // One host over MCP that makes dashboards of many files, and the oracle that counts their pages again.
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { McpClient, makeHome, root, soon } from "../integration/lib.mjs";
+import { McpClient, makeHome, root } from "../integration/lib.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const corpus = process.env.ALISIO_CORPUS ?? join(root, "../shared/corpus");
@@ -80,7 +80,8 @@ export class Maker {
   }
 
   place(artifactId) {
-    const out = execFileSync("find", [join(this.home.env.ALISIO_STATE_HOME, "artifacts"), "-path", `*${artifactId}*`, "-name", "dashboard.html"], { encoding: "utf8" });
+    // Others are published meanwhile: folders of theirs may go while it looks.
+    const out = spawnSync("find", [join(this.home.env.ALISIO_STATE_HOME, "artifacts"), "-path", `*${artifactId}*`, "-name", "dashboard.html"], { encoding: "utf8" }).stdout;
     return out.trim().split("\n")[0];
   }
 
@@ -99,5 +100,3 @@ export class Maker {
     this.home.remove();
   }
 }
-
-export { soon };
