@@ -22,8 +22,12 @@ static double measure_score(const struct al_profiler *p, const struct al_name_tr
         s += t->all & AL_CLASS(MONEY) ? 0.8 : 0.6;
     else if (c->adds == AL_ADDS_ACROSS)
         s += 0.4;
-    else if (t->strict || t->all & (AL_CLASS(RATE) | AL_CLASS(UNIT) | AL_CLASS(OUTCOME)))
-        s += 0.2;
+    else if (t->strict || t->all & (AL_CLASS(RATE) | AL_CLASS(OUTCOME)))
+        s += 0.3;
+    else if (t->all & AL_CLASS(UNIT))
+        s += al_str_is(t->head_word, "age") || al_str_is(t->head_word, "edad")
+                 ? 0.1
+                 : 0.2; /* who, rather than what */
     if (t->in_source)
         s += 0.3; /* the file is called after it */
     bool whole = c->adds != AL_ADDS_NEVER || (t->head & AL_CLASS(BETTER) && !(t->head & AL_CLASS(TOTAL))) ||
