@@ -146,24 +146,32 @@ static void merge(struct al_scan *s, int grouping, uint32_t below)
 {
     struct al_grouping *g = &s->groupings[grouping];
     struct al_cells old = g->cells;
-    uint32_t low = below - 1;
+    uint32_t low = below - 1, n = old.n;
     g->cells = (struct al_cells){0};
     autofree uint32_t *to = al_xcalloc((size_t)old.n + 1, sizeof *to);
-    for (uint32_t c = 0; c < old.n; c++) {
+    bool fits = true;
+    for (uint32_t c = 0; c < old.n && fits; c++) {
         uint32_t bits = (uint32_t)old.keys[c] & 0xffff, group = (uint32_t)(old.keys[c] >> 16);
         bits = (bits & low) | (bits >> 4 & ~low);
         to[c] = add_cell(&g->cells, group, number_of(s, bits) - 1, (uint64_t)group << 16 | bits);
+        fits = to[c] != NO_CELL;
+    }
+    al_cells_free(&old);
+    if (!fits) { /* combinations have other numbers now: with those of other groupings before them, too large
+                  */
+        al_cells_free(&g->cells);
+        al_cube_leave(s, grouping);
+        return;
     }
     for (int k = 0; k < s->n_tallies; k++) {
         struct al_tally *t = &s->tallies[k];
         if (t->grouping != grouping || !t->cells)
             continue;
-        t->cells = moved(t, t->cells, to, old.n, g->cells.n);
-        t->over_cells = moved(t, t->over_cells, to, old.n, g->cells.n);
+        t->cells = moved(t, t->cells, to, n, g->cells.n);
+        t->over_cells = moved(t, t->over_cells, to, n, g->cells.n);
         t->n_cells = g->cells.n;
     }
     s->n_cube += widgets_of(s, grouping) * g->cells.n;
-    al_cells_free(&old);
 }
 
 /* A chip goes, those behind it move down. */

@@ -135,6 +135,38 @@ static void too_many_cells_cost_the_last_chips(void **state)
     dash_close(&w);
 }
 
+/* Combinations get new numbers when a chip goes: those of the second chart come behind the first one's then,
+ * and its 66,000 pairs have no room for as many. */
+static void a_cross_tab_without_room_for_fewer_chips_is_not_counted_again(void **state)
+{
+    static const char *const names[] = {"a", "x", "y", "c1", "c2", "c3", "amount"}, *const types[] = {
+                                                                                        "text",    "integer",
+                                                                                        "integer", "integer",
+                                                                                        "integer", "integer",
+                                                                                        "integer"};
+    (void)state;
+    struct dash_world w;
+    open_columns(
+        &w,
+        "CREATE TABLE data(a, x, y, c1, c2, c3, amount);"
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 65999) "
+        "INSERT INTO data SELECT NULL, i / 256, i % 256, i % 3, 0, 0, 1 FROM n;"
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 19999) "
+        "INSERT INTO data SELECT 'a' || i % 100, NULL, NULL, i % 9, 1 + i / 9 % 8, i / 100 % 9, 2 FROM n;"
+        "CREATE VIEW data_values AS SELECT * FROM data",
+        names, types, 7, 86000);
+    for (int i = 0; i < 3; i++)
+        w.d.plan.chips[i] = 3 + i;
+    w.d.plan.n_chips = 3;
+    add(&w, AL_W_HBAR, AL_AGG_SUM, 6, 0);
+    add(&w, AL_W_HEAT, AL_AGG_SUM, 6, 1)->by = 2;
+    dash_scan(&w);
+    dash_check(&w);
+    dash_check_cube(&w);
+    assert_true(w.d.cube && w.d.cube->widgets[0].there && !w.d.cube->widgets[1].there);
+    dash_close(&w);
+}
+
 static void a_wide_widget_is_not_counted_again(void **state)
 {
     (void)state;
@@ -251,6 +283,7 @@ int main(void)
         cmocka_unit_test(more_groups_than_are_kept_are_counted_by_the_statement),
         cmocka_unit_test(too_many_cells_cost_the_last_chips),
         cmocka_unit_test(a_wide_widget_is_not_counted_again),
+        cmocka_unit_test(a_cross_tab_without_room_for_fewer_chips_is_not_counted_again),
         cmocka_unit_test(a_sum_that_is_too_large_loses_its_widget_alone),
         cmocka_unit_test(an_axis_of_time_has_at_most_400_periods),
         cmocka_unit_test(reading_is_told_of_and_can_be_ended),
