@@ -321,6 +321,9 @@ class Check:
 
     def nothing(self, w, rows):
         """A chart without data: nothing can be shown."""
+        if w.get("by"):
+            second = axis_bucket(self.data, w, w["by"], True)
+            rows = [r for r in rows if label_of(self.data, w["by"], second, r) is not None]
         groups, _ = groups_of(self.data, w, rows)
         values = [aggregate(self.data, w, r) for r in groups.values()]
         if any(v is not None and (v > 0 or w["type"] not in ("pie", "donut")) for v in values):
