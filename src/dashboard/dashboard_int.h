@@ -244,6 +244,8 @@ struct al_dash {
     struct al_str missing[32]; /* columns that a plan names and the dataset does not have */
     size_t n_missing;
     struct al_result *results; /* one for each widget */
+    uint64_t kept;             /* rows that the filters keep, where they were read (has_kept) */
+    bool has_kept;
     struct al_cube *cube;      /* NULL: no chips */
     struct al_dashboard_out *out;
 };

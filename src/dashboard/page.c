@@ -60,29 +60,17 @@ static struct al_str period(struct al_page *p)
     return first < 0 ? AL_STR("") : span(p, first, al_bucket_for(&d->catalog.columns[first]));
 }
 
-/* Rows that the filters keep. False: no part of the page counts them. */
-static bool kept_rows(const struct al_page *p, uint64_t *ret)
+/* Rows that the filters keep. False: nobody has counted them. */
+static bool kept_rows(const struct al_dash *d, uint64_t *ret)
 {
-    const struct al_dash *d = p->d;
-    *ret = d->catalog.rows;
-    if (!d->plan.n_filters)
-        return true;
-    for (size_t i = 0; i < d->plan.n_widgets; i++) {
-        const struct al_widget *w = &d->plan.widgets[i];
-        const struct al_dash_cell *c = &d->results[i].value;
-        if (w->type == AL_W_KPI && w->agg == AL_AGG_COUNT && w->metric < 0 && !w->latest &&
-            c->kind == AL_DASH_CELL_INT) {
-            *ret = (uint64_t)c->i;
-            return true;
-        }
-    }
-    return false;
+    *ret = d->has_kept ? d->kept : d->catalog.rows;
+    return d->has_kept || !d->plan.n_filters;
 }
 
 static struct al_str row_words(struct al_page *p)
 {
     uint64_t all = p->d->catalog.rows, kept;
-    if (kept_rows(p, &kept) && kept != all)
+    if (kept_rows(p->d, &kept) && kept != all)
         return AL_PAGE_FILL(p, AL_TEXT_PAGE_ROWS_OF, al_page_count(p, kept), al_page_count(p, all));
     return AL_PAGE_FILL(p, all == 1 ? AL_TEXT_PAGE_ROW : AL_TEXT_PAGE_ROWS, al_page_count(p, all));
 }
@@ -234,7 +222,7 @@ static void put_notes(struct al_page *p, const struct al_widget *w, const struct
         put_note(p, "",
                  AL_PAGE_FILL(p, AL_TEXT_PAGE_SAMPLE, al_page_count(p, r->n_points),
                               al_page_count(p, r->of_points)));
-    if (w->type == AL_W_TABLE && kept_rows(p, &rows) && rows > r->n_rows)
+    if (w->type == AL_W_TABLE && kept_rows(p->d, &rows) && rows > r->n_rows)
         put_note(
             p, "",
             AL_PAGE_FILL(p, AL_TEXT_PAGE_FIRST_ROWS, al_page_count(p, r->n_rows), al_page_count(p, rows)));

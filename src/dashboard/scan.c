@@ -147,6 +147,7 @@ static int read_rows(struct al_scan *s, sqlite3_stmt *stmt)
             out->progress(out->ud, "reading", n, s->d->catalog.rows);
         }
     }
+    s->d->kept = n;
     return rc;
 }
 
@@ -176,6 +177,7 @@ static int read_all(struct al_scan *s)
     int rc = sqlite3_prepare_v2(s->d->db, sql.p, (int)sql.n, &stmt, NULL);
     if (rc == SQLITE_OK)
         rc = read_rows(s, stmt);
+    s->d->has_kept = rc == SQLITE_DONE;
     int r = rc == SQLITE_DONE ? 0 : fail_all(s);
     sqlite3_finalize(stmt);
     return r;
