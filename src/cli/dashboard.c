@@ -25,11 +25,12 @@
 
 /* --- the call --- */
 
-/* "region=North": the column, the sign, the value. Signs, the longer ones first. */
+/* "region=North": the column, the sign, the value. Signs, the longer ones first; == and <> as other languages
+ * write them. */
 static const struct sign {
     const char *text, *op;
-} signs[] = {{"!=", "!="}, {"<=", "<="}, {">=", ">="}, {"!~", NULL},
-             {"=", "="},   {"<", "<"},   {">", ">"},   {"~", "contains"}};
+} signs[] = {{"!=", "!="}, {"<>", "!="}, {"<=", "<="}, {">=", ">="}, {"!~", NULL},
+             {"==", "="},  {"=", "="},   {"<", "<"},   {">", ">"},   {"~", "contains"}};
 
 static const struct sign *find_sign(const char *word, size_t *ret_at)
 {
@@ -40,6 +41,13 @@ static const struct sign *find_sign(const char *word, size_t *ret_at)
         }
     }
     return NULL;
+}
+
+/* Quotes around a value are the shell's that came through, or SQL's: they are not part of it. */
+static struct al_str bare(struct al_str s)
+{
+    bool quoted = s.n >= 2 && (s.p[0] == '\'' || s.p[0] == '"') && s.p[s.n - 1] == s.p[0];
+    return quoted ? (struct al_str){s.p + 1, s.n - 2} : s;
 }
 
 /* "North|South" is a list for = and !=; nothing at all means cells without a value. */
@@ -53,13 +61,13 @@ static void put_value(struct al_jw *w, const char *op, const char *value)
     al_jw_kstrz(w, "op", !list ? op : equal ? "in" : "not_in");
     al_jw_key(w, "value");
     if (!list) {
-        al_jw_strz(w, value);
+        al_jw_str(w, bare(al_str_of(value)));
         return;
     }
     al_jw_arr(w);
     for (const char *rest = value;; rest++) {
         size_t n = strcspn(rest, "|");
-        al_jw_str(w, (struct al_str){rest, n});
+        al_jw_str(w, bare((struct al_str){rest, n}));
         rest += n;
         if (!*rest)
             break;
@@ -81,7 +89,7 @@ static int put_filter(struct al_jw *w, const char *word, struct al_err *err)
         name--;
     value += strspn(value, " ");
     al_jw_obj(w);
-    al_jw_kstr(w, "column", (struct al_str){word, name});
+    al_jw_kstr(w, "column", bare((struct al_str){word, name}));
     put_value(w, sign->op, value);
     al_jw_end(w);
     return 0;
@@ -121,6 +129,34 @@ static int put_spec(struct al_jw *w, const char *path, struct al_err *err)
     return 0;
 }
 
+static bool keep_id(void *ud, const struct al_artifact *a)
+{
+    snprintf(ud, AL_ID_MAX, "%s", a->id);
+    return false;
+}
+
+/* --like art_…, or the newest dashboard of the workspace. */
+static int put_like(struct al_app *app, const char *word, struct al_jw *w, struct al_err *err)
+{
+    char id[AL_ID_MAX] = "";
+    if (strcmp(word, "last") != 0) {
+        if (!al_id_valid(al_str_of(word), "art")) {
+            al_fail(err, AL_INVALID_INPUT, "--like %.80s is not the id of a dashboard", word);
+            return al_hint(err,
+                           "`alisio artifacts list --kind dashboard` shows the ids; `last` is the newest");
+        }
+        al_jw_kstrz(w, "like", word);
+        return 0;
+    }
+    struct al_artifact_filter filter = {.workspace = app->workspace, .kind = "dashboard", .limit = 1};
+    if (al_store_artifact_each(app->store, &filter, keep_id, id, err) < 0)
+        return -1;
+    if (!id[0])
+        return al_fail(err, AL_NOT_FOUND, "no dashboard was made in this workspace yet");
+    al_jw_kstrz(w, "like", id);
+    return 0;
+}
+
 static int put_args(struct al_app *app, const char *dataset, struct al_jw *w, struct al_err *err)
 {
     static const struct {
@@ -129,8 +165,7 @@ static int put_args(struct al_app *app, const char *dataset, struct al_jw *w, st
     } texts[] = {{AL_FLAG_GOAL, "goal"},
                  {AL_FLAG_TITLE, "title"},
                  {AL_FLAG_LOCALE, "locale"},
-                 {AL_FLAG_SHEET, "sheet"},
-                 {AL_FLAG_LIKE, "like"}};
+                 {AL_FLAG_SHEET, "sheet"}};
     const struct al_args *args = &app->args;
     al_jw_obj(w);
     al_jw_kstrz(w, "datasetId", dataset);
@@ -148,6 +183,8 @@ static int put_args(struct al_app *app, const char *dataset, struct al_jw *w, st
         al_jw_end(w);
     }
     if (al_args_has(args, AL_FLAG_BY) && put_by(w, args->value[AL_FLAG_BY], err) < 0)
+        return -1;
+    if (al_args_has(args, AL_FLAG_LIKE) && put_like(app, args->value[AL_FLAG_LIKE], w, err) < 0)
         return -1;
     if (al_args_has(args, AL_FLAG_NO_ROWS))
         al_jw_kbool(w, "noRows", true);
@@ -167,6 +204,27 @@ static bool ends_with(const char *path, const char *end)
     return n > m && strcasecmp(path + n - m, end) == 0;
 }
 
+/* The folder that a file is to be written to. */
+static int open_folder(const char *target, struct al_err *err)
+{
+    const char *slash = strrchr(target, '/');
+    struct al_str named = slash ? (struct al_str){target, (size_t)(slash - target) + 1} : AL_STR(".");
+    autofree char *folder = al_xdup(named.p, named.n);
+    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir >= 0 && faccessat(dir, ".", W_OK | X_OK, AT_EACCESS) == 0)
+        return dir;
+    int eno = errno;
+    if (dir >= 0)
+        close(dir);
+    if (eno == EACCES || eno == EROFS || eno == EPERM) {
+        al_fail_errno(err, AL_PERMISSION_DENIED, eno, "nothing can be written to the folder of %.200s",
+                      target);
+        return al_hint(err, "name a file in a folder of yours");
+    }
+    al_fail_errno(err, AL_NOT_FOUND, eno, "the folder of %.200s cannot be used", target);
+    return eno == ENOENT ? al_hint(err, "make it first: mkdir -p %.200s", folder) : -1;
+}
+
 /* Before anything is made: what -o names can be written. */
 static int check_output(const struct al_app *app, struct al_err *err)
 {
@@ -183,20 +241,20 @@ static int check_output(const struct al_app *app, struct al_err *err)
         return al_hint(err, "name the file: -o %.200s%s" PAGE_NAME, path,
                        path[strlen(path) - 1] == '/' ? "" : "/");
     }
-    if (ends_with(path, ".html") || ends_with(path, ".htm") || ends_with(path, ".pdf"))
-        return 0;
+    if (ends_with(path, ".html") || ends_with(path, ".htm") || ends_with(path, ".pdf")) {
+        autofd int dir = open_folder(path, err);
+        return dir < 0 ? -1 : 0;
+    }
     al_fail(err, AL_INVALID_INPUT, "-o %.200s is neither a page nor a PDF", path);
-    return al_hint(err, "the name ends with .html or .pdf");
+    return al_hint(err, "the name ends with .html or .pdf: -o %.200s.html", path);
 }
 
 int al_dashboard_put(const char *target, struct al_str bytes, struct al_err *err)
 {
     const char *slash = strrchr(target, '/');
-    struct al_str named = slash ? (struct al_str){target, (size_t)(slash - target) + 1} : AL_STR(".");
-    autofree char *folder = al_xdup(named.p, named.n);
-    autofd int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    autofd int dir = open_folder(target, err);
     if (dir < 0)
-        return al_fail_errno(err, AL_NOT_FOUND, errno, "the folder of %.200s cannot be used", target);
+        return -1;
     return al_path_write_atomic(dir, slash ? slash + 1 : target, bytes, 0644, target, err);
 }
 
@@ -241,7 +299,7 @@ static int deliver(struct al_app *app, const struct made *m, struct al_err *err)
         return -1;
     }
     if (al_args_has(&app->args, AL_FLAG_OPEN) && !al_dashboard_show(app, m->page))
-        al_app_warn(app, "there is no browser to open it in; its place is %s", m->page);
+        al_app_warn(app, "there is no screen or no browser here to open it in; open the file yourself");
     return 0;
 }
 
@@ -336,8 +394,8 @@ static int finish(struct al_app *app, struct al_reply *reply)
         return 0;
     }
     int r = find_made(app, v, &m, &reply->err);
-    if (r == 0)
-        r = deliver(app, &m, &reply->err);
+    if (r == 0 && (r = deliver(app, &m, &reply->err)) < 0 && !reply->err.hint[0])
+        al_hint(&reply->err, "the page is made: `alisio artifacts export %s`", m.artifact.id);
     if (r == 0 && !app->json)
         say_made(app, v, &m, reply);
     if (r == 0 && app->json)
@@ -360,6 +418,29 @@ static int check_on(struct al_app *app, struct al_err *err)
     return al_hint(err, "alisio config set analysis.smartDashboard true");
 }
 
+/* Hints name tools; a person has commands. */
+static void say_commands(struct al_err *err)
+{
+    static const struct {
+        const char *tool, *command;
+    } words[] = {{"data_inspect", "`alisio data inspect`"},
+                 {"data_query", "`alisio data query`"},
+                 {"python_run", "`alisio py`"},
+                 {"artifact_list, or `alisio artifacts list`,", "`alisio artifacts list`"},
+                 {"= != in not_in contains", "= != ~ (contains); several values by |"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct al_str hint = al_str_of(err->hint);
+        ptrdiff_t at = al_str_find(hint, al_str_of(words[i].tool));
+        if (at < 0)
+            continue;
+        autofree char *said = NULL;
+        if (asprintf(&said, "%.*s%s%s", (int)at, err->hint, words[i].command,
+                     err->hint + at + strlen(words[i].tool)) < 0)
+            abort();
+        al_hint(err, "%s", said);
+    }
+}
+
 int al_cmd_dashboard(struct al_app *app, struct al_reply *reply)
 {
     autobuf struct al_buf args = AL_BUF_INIT(MAX_ARGS);
@@ -371,7 +452,9 @@ int al_cmd_dashboard(struct al_app *app, struct al_reply *reply)
         return -1;
     al_jw_init(&w, &args);
     if (put_args(app, id, &w, &reply->err) < 0 ||
-        al_app_call(app, AL_STR("dashboard_generate"), al_buf_str(&args), reply) < 0)
+        al_app_call(app, AL_STR("dashboard_generate"), al_buf_str(&args), reply) < 0) {
+        say_commands(&reply->err);
         return -1;
+    }
     return finish(app, reply);
 }

@@ -1,5 +1,5 @@
 /* A dashboard from a request to a page: the stages in their order. */
-#include "dashboard/dashboard_int.h"
+#include "dashboard/build_int.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -161,9 +161,7 @@ static int run(struct al_dash *d, struct al_err *err)
     struct al_str sheet = al_json_get_text(d->request, "sheet");
     progress(d, "analysing");
     if (set_locale(d, given, err) < 0 ||
-        al_dash_catalog_read(d->db, sheet.n ? sheet : al_json_get_text(spec, "sheet"), &d->arena, &d->catalog,
-                        err) < 0 ||
-        al_profile(&d->catalog, &d->arena, &d->profile, err) < 0)
+        al_dash_open_sheet(d, sheet.n ? sheet : al_json_get_text(spec, "sheet"), err) < 0)
         return -1;
     progress(d, "planning");
     al_goal_read(&d->arena, al_json_get_text(d->request, "goal"), &d->catalog, &d->profile, &d->goal);
@@ -173,6 +171,7 @@ static int run(struct al_dash *d, struct al_err *err)
         progress(d, "reading");
         if (al_scan(d, err) < 0)
             return -1;
+        al_filters_note_nothing(d);
         progress(d, "writing");
         if (al_page_write(d, err) < 0)
             return -1;

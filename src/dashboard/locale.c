@@ -26,7 +26,7 @@ static int kinds(struct al_str s)
 
 static bool is_language(struct al_str s)
 {
-    return kinds(s) == ALPHA && ((s.n >= 2 && s.n <= 3) || (s.n >= 5 && s.n <= 8));
+    return kinds(s) == ALPHA && s.n >= 2 && s.n <= 3; /* no longer one was ever given; "spanish" is a name */
 }
 static bool is_script(struct al_str s)
 {

@@ -30,10 +30,11 @@ static int read_one(const struct al_dash *d, struct al_str name, int *ret, struc
     int c = al_dash_catalog_find(&d->catalog, name);
     al_text_visible(&shown, al_utf8_head(name, 60), false);
     if (c < 0) {
-        al_near_columns(d, name, &names);
+        bool near = al_near_columns(d, name, &names);
         al_fail(err, AL_INVALID_INPUT, "\"by\" names no column of the dataset: \"%.*s\"",
                 AL_FMT(al_buf_str(&shown)));
-        return al_hint(err, "columns: %.*s", AL_FMT(al_buf_str(&names)));
+        return near ? al_hint(err, "did you mean %.*s?", AL_FMT(al_buf_str(&names)))
+                    : al_hint(err, "it has %.*s", AL_FMT(al_buf_str(&names)));
     }
     if (!can_cross(al_dash_col(d, c))) {
         good_columns(d, &names);

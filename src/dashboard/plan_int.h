@@ -37,8 +37,8 @@ enum al_bucket al_bucket_fit(const struct al_dash_column *c, enum al_bucket want
 enum al_bucket al_bucket_level(const struct al_dash_column *c);
 /* Is it the sum of a level? */
 bool al_widget_level(const struct al_dash *d, const struct al_widget *w);
-/* Appends up to five names of columns that are like this one, else the first ones: "a, b, c". */
-void al_near_columns(const struct al_dash *d, struct al_str name, struct al_buf *out);
+/* Appends up to five names of columns that are like this one (true), else the first ones (false): "a, b, c". */
+bool al_near_columns(const struct al_dash *d, struct al_str name, struct al_buf *out);
 
 /* --- plan_widgets.c --- */
 /* A widget of nothing: counts rows, all columns -1. Its id and title are empty. */

@@ -124,9 +124,10 @@ bool al_widget_level(const struct al_dash *d, const struct al_widget *w)
 
 /* --- names --- */
 
-void al_near_columns(const struct al_dash *d, struct al_str name, struct al_buf *out)
+bool al_near_columns(const struct al_dash *d, struct al_str name, struct al_buf *out)
 {
     size_t n = 0;
+    bool found = false;
     for (int pass = 0; pass < 2 && !n; pass++)
         for (size_t i = 0; i < d->catalog.n && n < NEAR; i++) {
             const struct al_dash_column *c = al_dash_col(d, (int)i);
@@ -136,7 +137,9 @@ void al_near_columns(const struct al_dash *d, struct al_str name, struct al_buf 
                         (name.n >= 3 && al_str_find(c->name, name) >= 0);
             if (pass == 0 && !near)
                 continue;
+            found = found || near;
             al_buf_adds(out, n++ ? ", " : "");
             al_text_visible(out, al_utf8_head(c->name, 60), false);
         }
+    return found;
 }
