@@ -63,6 +63,8 @@ static void figures(struct choice *x)
     struct al_widget rows = al_widget_of(AL_W_KPI, AL_R_KPI);
     if (x->lead.metric >= 0)
         add_kpi(x, &x->lead);
+    else
+        choice_add(x, rows);
     if (x->ratio.metric >= 0)
         add_kpi(x, &x->ratio);
     if (g->ratio) {
@@ -281,6 +283,7 @@ static void fill_up(struct choice *x)
 
 static void charts(struct choice *x, const int by[2])
 {
+    const struct al_profile *p = &x->d->profile;
     if (by)
         add_cross(x, &x->lead, by[0], by[1]);
     trends(x);
@@ -292,6 +295,10 @@ static void charts(struct choice *x, const int by[2])
     named_measures(x);
     if (x->entity >= 0 && x->lead.metric >= 0)
         add_groups(x, &x->lead, x->entity);
+    if (x->lead.metric < 0 && p->n_measures && x->ranking >= 0) { /* beside the rows what is known of them */
+        struct al_widget m = choice_metric(x, p->measures[0]);
+        add_groups(x, &m, x->ranking);
+    }
     if (x->parts >= 0 && !al_widget_adds(&x->lead))
         add_groups(x, &x->lead, x->parts); /* an average has no parts */
     if (!is_purpose(x->d, "analytical") || (x->parts >= 0 && al_dash_col(x->d, x->parts)->distinct <= 5))
@@ -358,6 +365,7 @@ int al_plan_make(struct al_dash *d, const struct al_json *by, struct al_err *err
     d->plan.purpose = d->goal.purpose ? d->goal.purpose : "executive";
     if (d->goal.cut)
         al_plan_note(d, AL_TEXT_NOTE_GOAL_CUT, NULL, 0);
+    al_plan_totals(d);
     choice_make(x, d);
     figures(x);
     charts(x, by ? cross : NULL);

@@ -128,10 +128,45 @@ static struct al_widget ratio_of(const struct choice *x)
     return w;
 }
 
-static int lead_column(const struct al_dash *d)
+/* How old somebody was is no matter of its own: where rows are events or people, their number says more. */
+static bool incidental(struct al_dash *d, int column)
+{
+    const struct al_dash_column *c = al_dash_col(d, column);
+    struct al_words *w = al_arena_alloc(&d->arena, sizeof *w);
+    if (c->adds != AL_ADDS_NEVER || !w)
+        return false;
+    al_words_of(&d->arena, c->name, w);
+    return w->n >= 1 && w->n <= 2 &&
+           (al_str_is(w->list[w->n - 1], "age") || al_str_is(w->list[0], "edad") ||
+            al_str_is(w->list[w->n - 1], "ages"));
+}
+
+/* Do counts of rows differ by group or by period? */
+static bool rows_say_something(const struct al_dash *d)
+{
+    const struct al_profile *p = &d->profile;
+    for (size_t i = 0; i < p->n_dimensions; i++) {
+        const struct al_dash_column *c = al_dash_col(d, p->dimensions[i]);
+        if (!choice_even(c) && !al_col_unique(d, c))
+            return true;
+    }
+    return false;
+}
+
+static int best_measure(struct al_dash *d)
+{
+    const struct al_profile *p = &d->profile;
+    for (size_t i = 0; i < p->n_measures; i++)
+        if (al_dash_col(d, p->measures[i])->adds != AL_ADDS_NEVER)
+            return p->measures[i];
+    if (!p->n_measures || (incidental(d, p->measures[0]) && rows_say_something(d)))
+        return -1;
+    return p->measures[0];
+}
+
+static int lead_column(struct al_dash *d)
 {
     const struct al_goal *g = &d->goal;
-    const struct al_profile *p = &d->profile;
     int average = -1;
     for (size_t i = 0; i < g->n_named; i++) {
         const struct al_dash_column *c = al_dash_col(d, g->named[i]);
@@ -146,10 +181,7 @@ static int lead_column(const struct al_dash *d)
         return average;
     if (g->flag >= 0)
         return g->flag;
-    for (size_t i = 0; i < p->n_measures; i++)
-        if (al_dash_col(d, p->measures[i])->adds != AL_ADDS_NEVER)
-            return p->measures[i];
-    return p->n_measures ? p->measures[0] : -1;
+    return best_measure(d);
 }
 
 /* --- dimensions --- */
@@ -169,6 +201,12 @@ bool choice_of_time(const struct choice *x, int column)
     return w->n == 1 && (al_word_is(w->list[0], AL_WORD_TIME) || al_word_is(w->list[0], AL_WORD_YEAR));
 }
 
+/* Has an order and more values than bars: the largest ten of eighty quarters say nothing. */
+static bool too_long(const struct al_dash_column *c)
+{
+    return c->natural != AL_NATURAL_NONE && c->distinct > AL_DASH_KEYS;
+}
+
 /* The first that has enough values; names of months say less than the time axis beside them. */
 static int ranking_column(const struct choice *x)
 {
@@ -180,7 +218,7 @@ static int ranking_column(const struct choice *x)
     for (int pass = 0; pass < 3; pass++)
         for (size_t i = 0; i < p->n_dimensions; i++) {
             const struct al_dash_column *c = al_dash_col(x->d, p->dimensions[i]);
-            if (!choice_groups(x, p->dimensions[i]) || (pass < 2 && c->distinct < 3) ||
+            if (!choice_groups(x, p->dimensions[i]) || (pass < 2 && (c->distinct < 3 || too_long(c))) ||
                 (pass < 1 && calendar(c) && x->time >= 0))
                 continue;
             return p->dimensions[i];

@@ -35,4 +35,8 @@ bool choice_even(const struct al_dash_column *c);
 void choice_add(struct choice *x, struct al_widget w);
 void choice_table(const struct choice *x, struct al_widget *w);
 
+/* plan_total.c: leaves out the rows of values that are the sum of all others, by filters with notes; where the person
+ * has filters of their own it is only said. */
+void al_plan_totals(struct al_dash *d);
+
 #endif

@@ -10,7 +10,8 @@
     20 /* distinct values of an integer measure that may be groups when a plan asks for it \
         */
 #define NEAR 5
-#define SPARSE 2 /* buckets for each distinct date: more are mostly empty */
+#define PANEL 2.5 /* cells of things by periods for each row: of a panel with gaps */
+#define SPARSE 2  /* buckets for each distinct date: more are mostly empty */
 
 bool al_col_flag(const struct al_dash_column *c)
 {
@@ -50,10 +51,35 @@ bool al_col_unique(const struct al_dash *d, const struct al_dash_column *c)
 
 /* --- time --- */
 
-static bool has_row_key(const struct al_dash *d)
+/* 1, 2, 3 … of the rows. */
+static bool counts_on(const struct al_dash *d, const struct al_dash_column *c)
+{
+    return c->role == AL_ROLE_IDENTIFIER && c->has_range && c->integers && (c->min == 0 || c->min == 1) &&
+           c->max - c->min + 1 == (double)d->catalog.rows;
+}
+
+/* Some column names things that come back, each at most once a period, and most of them in each. */
+static bool is_panel(const struct al_dash *d, const struct al_dash_column *clock)
 {
     for (size_t i = 0; i < d->catalog.n; i++) {
         const struct al_dash_column *c = al_dash_col(d, (int)i);
+        bool names = c->role == AL_ROLE_IDENTIFIER || c->role == AL_ROLE_TEXT || c->role == AL_ROLE_DIMENSION;
+        double cells = (double)c->distinct * (double)clock->distinct;
+        if (names && c->distinct >= 2 && cells >= (double)d->catalog.rows &&
+            cells <= PANEL * (double)d->catalog.rows && c->distinct * 2 <= d->catalog.rows)
+            return true;
+    }
+    return false;
+}
+
+/* A column that names each row. Numbers of the rows do that in a panel, too, and say nothing there. */
+static bool has_row_key(const struct al_dash *d, const struct al_dash_column *clock)
+{
+    bool panel = is_panel(d, clock);
+    for (size_t i = 0; i < d->catalog.n; i++) {
+        const struct al_dash_column *c = al_dash_col(d, (int)i);
+        if (panel && counts_on(d, c))
+            continue;
         if ((c->role == AL_ROLE_IDENTIFIER || c->role == AL_ROLE_TEXT || c->role == AL_ROLE_DIMENSION) &&
             !c->nulls && al_col_unique(d, c))
             return true;
@@ -72,7 +98,7 @@ int al_dash_clock(const struct al_dash *d)
     /* Each period as many rows as every other: the same things again and again, whatever key the rows have.
      */
     bool even = t->distinct_exact && d->catalog.rows % t->distinct == 0;
-    return has_row_key(d) && !even ? -1 : clock;
+    return has_row_key(d, t) && !even ? -1 : clock;
 }
 
 uint64_t al_bucket_count(const struct al_dash_column *c, enum al_bucket b)

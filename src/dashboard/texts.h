@@ -79,7 +79,7 @@ AL_DASH_TEXT(NOTE_NOTHING_KEPT, "No row fits the filters, so the page is empty: 
 AL_DASH_TEXT(NOTE_VALUES, "Values of {0}: {1}.", "Valores de {0}: {1}.")
 AL_DASH_TEXT(NOTE_VALUES_SOME, "Frequent values of {0}: {1}.", "Valores frecuentes de {0}: {1}.")
 AL_DASH_TEXT(NOTE_VALUES_SPAN, "{0} goes from {1} to {2}.", "{0} va de {1} a {2}.")
-AL_DASH_TEXT(NOTE_GOAL_UNMET, "The goal asks for {0}, and no column is called so. Columns: {1}.", "El objetivo pide {0} y ninguna columna se llama así. Columnas: {1}.")
+AL_DASH_TEXT(NOTE_GOAL_UNMET, "The goal asks for {0}, and no column is called that. Columns: {1}.", "El objetivo pide {0} y ninguna columna se llama así. Columnas: {1}.")
 AL_DASH_TEXT(NOTE_NOT_SHOWN, "{0} is not shown: {1}.", "{0} no se muestra: {1}.")
 AL_DASH_TEXT(NOTE_WORD_ID, "it is an identifier", "es un identificador")
 AL_DASH_TEXT(NOTE_WORD_PLACE, "it is a place on a map", "es un lugar en un mapa")
