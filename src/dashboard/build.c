@@ -74,13 +74,17 @@ static int override(struct al_dash *d, struct al_err *err)
 static int make_plan(struct al_dash *d, const struct al_json *given, struct al_err *err)
 {
     const struct al_json *by = al_json_get(d->request, "by");
-    if (!given || !al_plan_read(d, given)) {
+    bool fresh = !given || !al_plan_read(d, given);
+    if (fresh) {
         if (al_plan_make(d, by, err) < 0)
             return -1;
     }
     if (override(d, err) < 0)
         return -1;
-    return al_plan_repair(d, err);
+    if (al_plan_repair(d, err) < 0)
+        return -1;
+    al_goal_note(d, fresh);
+    return 0;
 }
 
 /* --- what is told of it --- */

@@ -172,6 +172,9 @@ struct al_goal {
     int averaged;        /* the named measure of which it wants the average, or -1 */
     int flag;            /* a column of 0 and 1 whose share it is about ("survival by class"), or -1 */
     bool cut;            /* longer than what counts */
+    struct al_str unmet[4]; /* words that it asks for and no column answers ("by country", "margin %") */
+    size_t n_unmet;
+    bool names_nothing;  /* it has words of a matter, and none is a column's */
     struct al_str not_shown[8]; /* display names of named columns that no widget can show, filled by the plan */
     size_t n_not_shown;
 };
@@ -263,6 +266,8 @@ int al_plan_repair(struct al_dash *d, struct al_err *err) AL_MUST_CHECK;
  * (strict false): what does not hold is dropped with a note. Replaces the plan's filters. A date
  * means all of its year, month, day or minute; != and not_in keep rows without a value; texts have no order. */
 int al_filters_read(struct al_dash *d, const struct al_json *list, bool strict, struct al_err *err) AL_MUST_CHECK;
+/* The first and last of time columns, as the plan's filters leave them: charts are made for what they show. */
+void al_filters_narrow(struct al_dash *d);
 void al_filter_write(const struct al_dash *d, const struct al_filter *f, struct al_jw *w);
 /* "region is North or South", for people. */
 void al_filter_words(const struct al_dash *d, const struct al_filter *f, struct al_buf *out);

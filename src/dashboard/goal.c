@@ -124,7 +124,7 @@ static void match_names(struct goal *g)
 
 /* --- one word of a name --- */
 
-static bool is_value(const struct goal *g, struct al_str word)
+bool goal_is_value(const struct goal *g, struct al_str word)
 {
     for (size_t i = 0; i < g->n_values; i++)
         if (al_str_eq(g->values[i], word))
@@ -162,7 +162,7 @@ static void match_word(struct goal *g, size_t at)
     size_t n = 0;
     bool measures = true, adverb;
     if (g->taken[at] || w->text.n < 3 || !has_letter(w->text) || goal_generic_word(w->text) ||
-        is_value(g, w->text) || (goal_request_word(w->text) && !goal_introduced(g, at)))
+        goal_is_value(g, w->text) || (goal_request_word(w->text) && !goal_introduced(g, at)))
         return;
     for (size_t c = 0; c < g->catalog->n; c++) {
         enum al_dash_role role = g->catalog->columns[c].role;
@@ -258,4 +258,5 @@ void al_goal_read(struct al_arena *arena, struct al_str text, const struct al_da
     ret->flag = flag(g);
     goal_ratio(g, ret);
     ret->purpose = goal_purpose(g);
+    goal_unmet(g, ret);
 }

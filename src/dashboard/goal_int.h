@@ -53,5 +53,8 @@ enum al_bucket goal_bucket_word(struct al_str word, bool *ret_adverb); /* "month
 const char *goal_purpose(const struct goal *g);
 /* Ratios: needs the hits in the order of the text. */
 void goal_ratio(const struct goal *g, struct al_goal *ret);
+/* goal_unmet.c: what is asked for and not there; needs the hits and the ratio. */
+void goal_unmet(const struct goal *g, struct al_goal *ret);
+bool goal_is_value(const struct goal *g, struct al_str word); /* a frequent value of a column */
 
 #endif

@@ -155,26 +155,6 @@ static bool shows(const struct al_widget *w, int column)
            (w->metric == column || w->over == column || w->dimension == column || w->by == column);
 }
 
-static enum al_text_id why_not(const struct al_dash *d, int column)
-{
-    const struct al_dash_column *c = al_dash_col(d, column);
-    for (size_t i = 0; i < d->plan.n_filters; i++)
-        if (d->plan.filters[i].column == column && d->plan.filters[i].op == AL_OP_EQ)
-            return AL_TEXT_NOTE_WORD_FILTERED;
-    switch (c->role) {
-    case AL_ROLE_IDENTIFIER:
-        return AL_TEXT_NOTE_WORD_ID;
-    case AL_ROLE_PLACE:
-        return AL_TEXT_NOTE_WORD_PLACE;
-    case AL_ROLE_TEXT:
-        return AL_TEXT_NOTE_WORD_MANY;
-    case AL_ROLE_NONE:
-        return AL_TEXT_NOTE_WORD_NOTHING;
-    default:
-        return AL_TEXT_NOTE_WORD_NO_ROOM;
-    }
-}
-
 static void not_shown(struct al_dash *d)
 {
     struct al_goal *g = &d->goal;
@@ -183,11 +163,8 @@ static void not_shown(struct al_dash *d)
         bool there = false;
         for (size_t k = 0; k < d->plan.n_widgets && !there; k++)
             there = shows(&d->plan.widgets[k], g->named[i]);
-        if (there)
-            continue;
-        g->not_shown[g->n_not_shown++] = al_dash_col(d, g->named[i])->display;
-        struct al_str why = al_str_of(al_text(&d->plan, why_not(d, g->named[i])));
-        AL_NOTE(d, NOTE_NOT_SHOWN, al_dash_col(d, g->named[i])->display, why);
+        if (!there)
+            g->not_shown[g->n_not_shown++] = al_dash_col(d, g->named[i])->display;
     }
 }
 
