@@ -252,6 +252,7 @@ const struct al_command al_command_table[] = {
               "workspace;\n"
               "-o writes it to a file, too, in the place of what is there. A PDF is printed by Chromium, where "
               "there is one.\n"
+              "The goal is read in English and Spanish; what it asks for and the file does not have is said.\n"
               "The flags of `data inspect` say how the file is read.",
      .flags = FLAGS(AL_FLAG_GOAL, AL_FLAG_TITLE, AL_FLAG_LOCALE, AL_FLAG_SHEET, AL_FLAG_FILTER, AL_FLAG_BY,
                     AL_FLAG_LIKE, AL_FLAG_NO_ROWS, AL_FLAG_PLAN, AL_FLAG_SPEC, AL_FLAG_OUTPUT, AL_FLAG_OPEN,
@@ -259,9 +260,11 @@ const struct al_command al_command_table[] = {
      .examples = EXAMPLES(
          {"alisio dashboard sales.csv", "a page with what matters in it; prints its place"},
          {"alisio dashboard sales.csv --goal 'amount by region per month' -o sales.html", "what to show, and where"},
-         {"alisio dashboard sales.csv --filter 'region=north|south' --locale es-CO", "some rows; Spanish"},
+         {"alisio dashboard sales.csv --filter 'region=North|South' --locale es-CO",
+          "some rows, their values as the file writes them; Spanish"},
          {"alisio dashboard sales.csv --plan > plan.json && alisio dashboard sales.csv --spec plan.json",
-          "see the plan, change it, build it"}),
+          "see the plan, change it, build it"},
+         {"alisio dashboard october.csv --like last", "the newest dashboard again, of another file"}),
      .min_args = 1,
      .max_args = 1,
      .arg = AL_ARG_FILE,

@@ -118,12 +118,17 @@ static int put_spec(struct al_jw *w, const char *path, struct al_err *err)
     const struct al_json *v;
     if (al_app_read_text(path, MAX_SPEC, &text, err) < 0)
         return -1;
-    if (al_json_parse(&arena, al_buf_str(&text), &v, err) < 0)
-        return al_wrap(err, "the plan in %.200s is no JSON",
-                       strcmp(path, "-") == 0 ? "standard input" : path);
+    if (al_json_parse(&arena, al_buf_str(&text), &v, err) < 0) {
+        al_wrap(err, "the plan in %.200s is no JSON", strcmp(path, "-") == 0 ? "standard input" : path);
+        return al_hint(err, "`alisio dashboard FILE --plan` prints one; JSON has no comments");
+    }
     const struct al_json *inner = al_json_get(al_json_get(v, "structured"), "plan");
     if (!inner && al_json_get(v, "plan"))
         inner = al_json_get(v, "plan");
+    if ((inner ? inner : v)->type != AL_JSON_OBJECT) {
+        al_fail(err, AL_INVALID_INPUT, "the plan in %.200s is no JSON object", path);
+        return al_hint(err, "`alisio dashboard FILE --plan` prints one");
+    }
     al_jw_key(w, "spec");
     al_jw_value(w, inner ? inner : v);
     return 0;
@@ -395,7 +400,8 @@ static int finish(struct al_app *app, struct al_reply *reply)
     }
     int r = find_made(app, v, &m, &reply->err);
     if (r == 0 && (r = deliver(app, &m, &reply->err)) < 0 && !reply->err.hint[0])
-        al_hint(&reply->err, "the page is made: `alisio artifacts export %s`", m.artifact.id);
+        al_hint(&reply->err, "the page itself is made: `alisio artifacts export %s .` copies it",
+                m.artifact.id);
     if (r == 0 && !app->json)
         say_made(app, v, &m, reply);
     if (r == 0 && app->json)

@@ -87,7 +87,7 @@ const struct al_flag al_flag_table[AL_FLAG_COUNT] = {
                        .takes = AL_TAKES_TEXT},
     [AL_FLAG_TITLE] = {.name = "--title",
                        .value = "T",
-                       .help = "what it is called in lists and on its page (up to 200 characters)",
+                       .help = "what it is called in lists and on its page (up to 200 characters, a dashboard 120)",
                        .takes = AL_TAKES_TEXT},
     [AL_FLAG_TIMEOUT] = {.name = "--timeout",
                          .value = "MS",
@@ -263,12 +263,12 @@ const struct al_flag al_flag_table[AL_FLAG_COUNT] = {
                         .takes = AL_TAKES_TEXT},
     [AL_FLAG_LIKE] = {.name = "--like",
                       .value = "art_ID",
-                      .help = "as that earlier dashboard, for this data",
+                      .help = "as that earlier dashboard, for this data (last: the newest)",
                       .takes = AL_TAKES_TEXT},
     [AL_FLAG_FILTER] = {.name = "--filter",
                         .value = "COND",
-                        .help = "only such rows: 'region=North', 'amount>=100', 'name~son', 'region=North|South' "
-                                "(repeatable)",
+                        .help = "only such rows: 'region=North', 'amount>=100', 'date>=2026-03', 'name~son', "
+                                "'region=North|South' (repeatable: all hold)",
                         .takes = AL_TAKES_TEXT,
                         .list = AL_LIST_FILTERS},
     [AL_FLAG_BY] = {.name = "--by",
@@ -286,6 +286,6 @@ const struct al_flag al_flag_table[AL_FLAG_COUNT] = {
                         .value = "FILE",
                         .help = "also write the page to FILE.html, or print it to FILE.pdf",
                         .takes = AL_TAKES_FILE},
-    [AL_FLAG_OPEN] = {.name = "--open", .help = "open it in the browser"},
+    [AL_FLAG_OPEN] = {.name = "--open", .help = "open the page in the browser"},
     [AL_FLAG_OVERWRITE] = {.name = "--overwrite", .help = "replace files that are there"},
 };

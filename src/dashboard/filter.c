@@ -191,7 +191,7 @@ static int read_number(struct reader *r, struct al_str s, struct al_filter_value
     if (!v->number && orders(r->f->op)) {
         al_fail(r->err, AL_INVALID_INPUT, "the filter on \"%s\" (%s) compares numbers, and \"%s\" is none",
                 shown(r->c->name, name), al_op_name(r->f->op), shown(s, z));
-        return al_hint(r->err, "a number without signs of thousands or units, like 1234.5");
+        return al_hint(r->err, "a number without signs of thousands or units, like 1234.5; one condition a filter");
     }
     return keep_text(r, s, v);
 }
@@ -240,8 +240,11 @@ static int read_values(struct reader *r, const struct al_json *value)
         return 0;
     if (!value)
         return bad_value(r, "has no value");
-    if (list != (value->type == AL_JSON_ARRAY))
-        return bad_value(r, list ? "needs an array as its value" : "needs one value, no array");
+    if (list != (value->type == AL_JSON_ARRAY)) {
+        bad_value(r, list ? "needs an array as its value" : "needs one value, no array");
+        return list ? al_hint(r->err, f->op == AL_OP_BETWEEN ? "like [100, 200]" : "like [\"North\", \"South\"]")
+                    : al_hint(r->err, "several values: in or not_in; a range: between");
+    }
     size_t n = list ? value->n : 1;
     if (f->op == AL_OP_BETWEEN && n != 2)
         return bad_value(r, "needs two values: from and to, both included");

@@ -15,9 +15,11 @@ static void name_columns(const struct al_dash *d, struct al_buf *out)
     }
 }
 
-static enum al_text_id why_not(const struct al_dash *d, int column)
+static enum al_text_id why_not(const struct al_dash *d, int column, bool fresh)
 {
     const struct al_dash_column *c = al_dash_col(d, column);
+    if (!fresh)
+        return AL_TEXT_NOTE_WORD_NOT_IN_PLAN;
     for (size_t i = 0; i < d->plan.n_filters; i++)
         if (d->plan.filters[i].column == column && d->plan.filters[i].op == AL_OP_EQ)
             return AL_TEXT_NOTE_WORD_FILTERED;
@@ -35,13 +37,13 @@ static enum al_text_id why_not(const struct al_dash *d, int column)
     }
 }
 
-static void note_not_shown(struct al_dash *d)
+static void note_not_shown(struct al_dash *d, bool fresh)
 {
     const struct al_goal *g = &d->goal;
     for (size_t i = 0; i < g->n_not_shown; i++)
         for (size_t k = 0; k < g->n_named; k++)
             if (al_dash_col(d, g->named[k])->display.p == g->not_shown[i].p) {
-                struct al_str why = al_str_of(al_text(&d->plan, why_not(d, g->named[k])));
+                struct al_str why = al_str_of(al_text(&d->plan, why_not(d, g->named[k], fresh)));
                 AL_NOTE(d, NOTE_NOT_SHOWN, g->not_shown[i], why);
                 break;
             }
@@ -51,7 +53,7 @@ void al_goal_note(struct al_dash *d, bool fresh)
 {
     const struct al_goal *g = &d->goal;
     autobuf struct al_buf names = AL_BUF_INIT(8192), asked = AL_BUF_INIT(8192);
-    note_not_shown(d);
+    note_not_shown(d, fresh);
     if (!fresh)
         return;
     name_columns(d, &names);

@@ -166,6 +166,7 @@ static void widgets(struct plan_reading *r, const struct al_json *list)
             AL_NOTE(d, NOTE_PLAN_TOO_MANY, AL_STR("100"));
             break;
         }
+        r->at = seen;
         if (al_plan_read_widget(r, it, &read[n]) && al_widget_repair(d, &read[n]))
             n++;
     }

@@ -9,6 +9,7 @@
 struct plan_reading {
     struct al_dash *d;
     bool like;              /* of an earlier dashboard, perhaps of another dataset */
+    size_t at;              /* which widget of the list, from 1 */
     struct al_buf left_out; /* titles of widgets whose columns are missing */
     struct al_buf unknown;  /* names of fields */
     size_t n_unknown;

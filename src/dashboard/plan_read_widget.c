@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 
+#include <stdio.h>
+
 static const char *const fields[] = {
     "id",        "type",   "role", "title", "metric", "aggregation", "over", "percent", "latest",  "clock",
     "dimension", "bucket", "by",   "order", "limit",  "other",       "x",    "y",       "columns", NULL};
@@ -90,28 +92,34 @@ static struct al_str raw(const struct al_json *v)
     return al_utf8_head(v->type == AL_JSON_STRING ? v->str : v->raw, 40);
 }
 
-static struct al_str who(const struct al_dash *d, const struct al_json *v, const struct al_widget *w)
+/* Its title, its id, or "widget 3" of the plan's list. */
+static struct al_str who(struct plan_reading *r, const struct al_json *v, const struct al_widget *w)
 {
     struct al_str t = al_json_get_text(v, "title");
+    char number[24];
     if (t.n)
         return al_utf8_head(t, AL_DASH_WIDGET_TITLE);
     if (*w->id)
         return al_str_of(w->id);
-    (void)d;
-    return AL_STR("widget");
+    autobuf struct al_buf name = AL_BUF_INIT(256);
+    snprintf(number, sizeof number, "%zu", r->at);
+    al_text_fill(&name, al_text(&r->d->plan, AL_TEXT_NOTE_WORD_A_WIDGET),
+                 &(struct al_str){number, strlen(number)}, 1);
+    char *own = al_arena_dup(&r->d->arena, al_buf_str(&name));
+    return own ? al_str_of(own) : AL_STR("widget");
 }
 
 static void now(struct plan_reading *r, const struct al_json *v, const struct al_widget *w, const char *field,
                 const char *value)
 {
-    AL_NOTE(r->d, NOTE_FIELD_VALUE, who(r->d, v, w), al_str_of(field), raw(al_json_get(v, field)),
+    AL_NOTE(r->d, NOTE_FIELD_VALUE, who(r, v, w), al_str_of(field), raw(al_json_get(v, field)),
             al_str_of(value));
 }
 
 static void unknown(struct plan_reading *r, const struct al_json *v, const struct al_widget *w,
                     const char *field)
 {
-    AL_NOTE(r->d, NOTE_FIELD_DROPPED, who(r->d, v, w), al_str_of(field),
+    AL_NOTE(r->d, NOTE_FIELD_DROPPED, who(r, v, w), al_str_of(field),
             al_str_of(al_text(&r->d->plan, AL_TEXT_NOTE_WORD_UNKNOWN)));
 }
 
@@ -136,7 +144,7 @@ static bool read_kind(struct plan_reading *r, const struct al_json *v, struct al
     const struct al_json *type = al_json_get(v, "type");
     int t = read_name(v, &types), role = read_name(v, &roles);
     if (t < 0 && role < 0) {
-        AL_NOTE(r->d, NOTE_WIDGET_TYPE, who(r->d, v, w), type ? raw(type) : AL_STR("null"));
+        AL_NOTE(r->d, NOTE_WIDGET_TYPE, who(r, v, w), type ? raw(type) : AL_STR("null"));
         return false;
     }
     w->type = t >= 0 ? (enum al_widget_type)t : of_role[role];
@@ -172,7 +180,7 @@ static bool read_metric_column(struct plan_reading *r, const struct al_json *v, 
 static bool left_out(struct plan_reading *r, const struct al_json *v, const struct al_widget *w)
 {
     al_buf_adds(&r->left_out, r->left_out.n ? ", " : "");
-    al_buf_add_str(&r->left_out, who(r->d, v, w));
+    al_buf_add_str(&r->left_out, who(r, v, w));
     return false;
 }
 
@@ -192,7 +200,7 @@ static void read_agg(struct plan_reading *r, const struct al_json *v, struct al_
         now(r, v, w, "aggregation", al_agg_name(w->agg));
     if (agg == AL_AGG_SUM && w->metric >= 0 && al_dash_col(r->d, w->metric)->role == AL_ROLE_MEASURE &&
         al_dash_col(r->d, w->metric)->adds == AL_ADDS_NEVER)
-        AL_NOTE(r->d, NOTE_SUM_OF_AVERAGE, who(r->d, v, w), al_dash_col(r->d, w->metric)->name);
+        AL_NOTE(r->d, NOTE_SUM_OF_AVERAGE, who(r, v, w), al_dash_col(r->d, w->metric)->name);
 }
 
 static bool read_flag(struct plan_reading *r, const struct al_json *v, struct al_widget *w, const char *field,
@@ -223,7 +231,7 @@ static void read_latest(struct plan_reading *r, const struct al_json *v, struct 
     if (w->clock < 0 && d->profile.n_times)
         w->clock = d->profile.times[0];
     if (standard && (!said || said->type == AL_JSON_NULL) && w->clock >= 0)
-        AL_NOTE(d, NOTE_LATEST, who(d, v, w), al_dash_col(d, w->metric)->name,
+        AL_NOTE(d, NOTE_LATEST, who(r, v, w), al_dash_col(d, w->metric)->name,
                 al_dash_col(d, w->clock)->name);
 }
 
@@ -294,7 +302,7 @@ static void read_columns(struct plan_reading *r, const struct al_json *v, struct
         al_buf_add_str(&cut, al_dash_col(r->d, c)->name);
     }
     if (cut.n)
-        AL_NOTE(r->d, NOTE_TABLE_CUT, who(r->d, v, w), al_buf_str(&cut));
+        AL_NOTE(r->d, NOTE_TABLE_CUT, who(r, v, w), al_buf_str(&cut));
 }
 
 /* --- all of it --- */

@@ -12,7 +12,7 @@ const char al_dashboard_input_schema[] =
     "\"locale\":{\"type\":\"string\",\"maxLength\":60,\"description\":\"BCP 47 tag for numbers, dates and "
     "words: en, es-CO, de. Default en\"},"
     "\"sheet\":{\"type\":\"string\",\"maxLength\":200,\"description\":\"Sheet of a workbook, by name or "
-    "table; default the first with rows\"},"
+    "table; default the first that can be shown\"},"
     "\"filters\":{\"type\":\"array\",\"maxItems\":16,\"description\":\"Only rows for which all of these "
     "hold\",\"items\":"
     "{\"type\":\"object\",\"required\":[\"column\",\"op\"],\"properties\":{"

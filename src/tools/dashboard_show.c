@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 
+#include <stdio.h>
+
 #define NAME_CHARS 100
 #define WIDGETS_SHOWN 20u
 #define NOTE_CHARS 400
@@ -128,13 +130,13 @@ static void show_made(const struct al_dashboard_shown *s, struct al_buf *out)
     put_names(al_json_get(s->made, "missing"), "missing in this dataset:", &body);
     put_notes(al_json_get(s->made, "notes"), &body);
     al_buf_add_str(&body, al_utf8_head(s->warnings, 1000));
-    put_body(&body,
-             s->has_python
-                 ? "The page is complete: it need not be made again in Python. To change it, edit the plan "
-                   "of the structured value and give it as spec.\n"
-                 : "The page is complete. To change it, edit the plan of the structured value and give it "
-                   "as spec.\n",
-             out);
+    char last[400];
+    snprintf(
+        last, sizeof last,
+        "The page is complete%s. To change it, edit the plan of the structured value and give it as spec. "
+        "The person gets the file by `alisio artifacts export %s DIR`.\n",
+        s->has_python ? ": it need not be made again in Python" : "", s->a->id);
+    put_body(&body, last, out);
 }
 
 /* The plan as it is; one too long for a model stays in the structured value. */
