@@ -132,7 +132,8 @@ static uint64_t raw_rows(const struct al_dash *d)
     uint64_t n = 0;
     for (size_t i = 0; d->results && i < d->plan.n_widgets; i++)
         n += d->results[i].n_rows + d->results[i].n_points;
-    return n;
+    uint64_t most = d->has_kept ? d->kept : d->catalog.rows;
+    return n < most ? n : most;
 }
 
 static int tell(struct al_dash *d, struct al_err *err)

@@ -13,6 +13,8 @@
 
 static bool nothing_kept(const struct al_dash *d)
 {
+    if (d->has_kept)
+        return d->kept == 0;
     for (size_t i = 0; i < d->plan.n_widgets; i++) {
         const struct al_result *r = &d->results[i];
         if (r->failed || r->rows || r->n_rows || r->n_points || r->left_out)
@@ -61,6 +63,6 @@ void al_filters_note_nothing(struct al_dash *d)
         al_filter_words(d, &p->filters[i], &words);
     }
     AL_NOTE(d, NOTE_NOTHING_KEPT, al_buf_str(&words));
-    for (size_t i = 0; i < p->n_filters && i < NOTED; i++)
+    for (size_t i = 0; i < p->n_filters && i < NOTED && !p->no_rows; i++)
         note_values(d, &p->filters[i]);
 }

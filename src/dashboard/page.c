@@ -208,6 +208,22 @@ static bool has_gap(const struct al_page *p, const struct al_widget *w, const st
     return false;
 }
 
+/* What rows that are left out do not have: "Region", "Status", or one of both. */
+static struct al_str lacking(struct al_page *p, const struct al_widget *w)
+{
+    const struct al_dash_column *columns = p->d->catalog.columns;
+    struct al_str name = al_page_name(p, w->dimension);
+    if (w->by < 0 || (columns[w->dimension].nulls && !columns[w->by].nulls))
+        return name;
+    struct al_str other = al_page_name(p, w->by);
+    if (columns[w->by].nulls && !columns[w->dimension].nulls)
+        return other;
+    al_buf_add_str(&p->text, name);
+    al_buf_adds(&p->text, al_text(&p->d->plan, AL_TEXT_FILTER_OR));
+    al_buf_add_str(&p->text, other);
+    return al_page_keep(p);
+}
+
 static void put_notes(struct al_page *p, const struct al_widget *w, const struct al_result *r)
 {
     size_t shown = r->n_labels - (r->has_other ? 1 : 0);
@@ -231,7 +247,7 @@ static void put_notes(struct al_page *p, const struct al_widget *w, const struct
     if (r->left_out && w->dimension >= 0)
         put_note(p, " ac-whole",
                  AL_PAGE_FILL(p, r->left_out == 1 ? AL_TEXT_PAGE_LEFT_OUT_ONE : AL_TEXT_PAGE_LEFT_OUT,
-                              al_page_count(p, r->left_out), al_page_name(p, w->dimension)));
+                              al_page_count(p, r->left_out), lacking(p, w)));
 }
 
 static bool is_wide(const struct al_widget *w, const struct al_result *r)

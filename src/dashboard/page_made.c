@@ -26,6 +26,8 @@ static void put_foot(struct al_page *p)
     uint64_t raw = 0;
     for (size_t i = 0; i < d->plan.n_widgets; i++)
         raw += d->results[i].n_rows + d->results[i].n_points;
+    uint64_t most = d->has_kept ? d->kept : d->catalog.rows; /* points and tables may show one row twice */
+    raw = raw < most ? raw : most;
     al_page_add(p, "<footer><p>");
     if (source.n)
         al_page_line(p, "", AL_PAGE_FILL(p, AL_TEXT_PAGE_SOURCE, source), " · ");

@@ -95,8 +95,8 @@ int al_dash_open_sheet(struct al_dash *d, struct al_str asked, struct al_err *er
     if (r < 0 && (r = open_another(d, &s, err)) != 0)
         return -1;
     al_err_clear(err);
-    if (asked.n)
-        return 0;
+    if (asked.n || al_json_is_true(al_json_get(d->request, "noRows")))
+        return 0; /* a page that goes far says nothing of what is beside it */
     other_names(d, &s, &names);
     if (names.n)
         AL_NOTE(d, NOTE_SHEET, d->catalog.sheet, al_buf_str(&names));
