@@ -246,7 +246,7 @@ const struct al_command al_command_table[] = {
 
     {.name = "dashboard",
      .usage = "FILE|ds_ID [--goal T] [--title T] [--locale TAG] [--sheet S] [--filter COND]... [--by A,B] "
-              "[--like art_ID] [--no-rows] [--plan] [--spec FILE] [-o FILE.html|FILE.pdf] [--open]",
+              "[--like art_ID] [--no-rows] [--plan] [--spec FILE] [-o|--output FILE.html|FILE.pdf] [--open]",
      .summary = "make a dashboard of a file: one HTML page, no code",
      .about = "The page needs nothing but itself and works from disk. It is published as an artifact of the "
               "workspace;\n"

@@ -328,6 +328,13 @@ static void data_inspect(struct al_call *call)
     al_call_finish(call);
 }
 
+static void dashboard(struct al_call *call)
+{
+    al_buf_adds(&call->structured,
+                "{\"artifactId\":\"art_1\",\"widgets\":[{\"title\":\"Total amount\"}],\"notes\":[]}");
+    al_call_finish(call);
+}
+
 static void data_query(struct al_call *call)
 {
     al_buf_adds(&call->structured, "{\"columns\":[],\"rows\":[[\"North\",8]]}");
@@ -368,6 +375,11 @@ static const struct al_tool file_tools[] = {
      .description = "Queries a dataset.",
      .input_schema = ANY,
      .start = data_query},
+    {.name = "dashboard_generate",
+     .title = "t",
+     .description = "Makes a page.",
+     .input_schema = ANY,
+     .start = dashboard},
 };
 
 static void every_example_runs_and_is_shown(void **state)
