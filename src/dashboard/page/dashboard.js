@@ -381,6 +381,10 @@
       if (bound) widgets.push(bound);
     });
     var total = sumOf(rows, []);
+    function say(text) { // a number before a word turns round where the page runs from right to left
+      state.textContent = "";
+      state.appendChild(make("bdi", "", text));
+    }
     function read() {
       var on = cube.chips.map(function () { return null; }), names = [];
       each(filters.querySelectorAll("fieldset"), function (set) {
@@ -399,7 +403,7 @@
       var on = read(), kept = on ? sumOf(rows, on) : total;
       main.classList.toggle("ac-filtered", !!on);
       clear.disabled = !on;
-      state.textContent = on ? fill(WORDS.rows, [number(kept), number(total)]) : fill(WORDS.all, [number(total)]);
+      say(on ? fill(WORDS.rows, [number(kept), number(total)]) : fill(WORDS.all, [number(total)]));
       widgets.forEach(function (w) {
         var t = w.show(on);
         if (!w.top) return;
@@ -419,7 +423,7 @@
       } else return;
       apply();
     });
-    state.textContent = fill(WORDS.all, [number(total)]);
+    say(fill(WORDS.all, [number(total)]));
     filters.hidden = false;
   }
   function sumOf(rows, on) {
