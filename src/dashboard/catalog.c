@@ -20,6 +20,7 @@
 #define TERMS 3
 #define MAX_LOOKS 600 /* columns; a result has at most 2,000 */
 #define TOP_JSON ((size_t)64 << 10)
+#define FOLD_BYTES 8192 /* of a folded name or label */
 
 struct reader {
     struct sqlite3 *db;
@@ -464,19 +465,51 @@ static int read_values(struct reader *r)
     return sqlite3_finalize(s) == SQLITE_OK ? 0 : damaged(r, "its values cannot be read");
 }
 
+/* --- columns by their names --- */
+
+static struct al_str fold(struct al_arena *arena, struct al_str s)
+{
+    autobuf struct al_buf out = AL_BUF_INIT(FOLD_BYTES);
+    al_fold(&out, al_str_trim(s));
+    char *p = al_buf_failed(&out) ? NULL : al_arena_dup(arena, al_buf_str(&out));
+    return p ? (struct al_str){p, out.n} : AL_STR("");
+}
+
+/* Once: a plan may name thousands of columns that there are not. */
+static int fold_names(struct reader *r)
+{
+    struct al_dash_catalog *c = r->c;
+    c->folds = al_arena_alloc(r->arena, (c->n + 1) * sizeof *c->folds);
+    for (size_t i = 0; i < c->n && c->folds; i++) {
+        c->folds[i].name = fold(r->arena, c->columns[i].name);
+        c->folds[i].label = fold(r->arena, c->columns[i].label);
+    }
+    return c->folds ? 0 : no_memory(r);
+}
+
 int al_dash_catalog_read(struct sqlite3 *db, struct al_str sheet, struct al_arena *arena,
                          struct al_dash_catalog *ret, struct al_err *err)
 {
     struct reader r = {db, arena, ret, err};
     *ret = (struct al_dash_catalog){0};
-    if (find_sheet(&r, sheet) < 0 || read_columns(&r) < 0 || check_names(&r) < 0 || read_values(&r) < 0)
+    if (find_sheet(&r, sheet) < 0 || read_columns(&r) < 0 || check_names(&r) < 0 || read_values(&r) < 0 ||
+        fold_names(&r) < 0)
         return -1;
     return 0;
 }
 
+static bool is_fold(const struct al_dash_catalog *c, size_t i, bool label, struct al_str asked)
+{
+    if (c->folds)
+        return al_str_eq(label ? c->folds[i].label : c->folds[i].name, asked);
+    autobuf struct al_buf own = AL_BUF_INIT(FOLD_BYTES);
+    al_fold(&own, al_str_trim(label ? c->columns[i].label : c->columns[i].name));
+    return al_str_eq(al_buf_str(&own), asked);
+}
+
 int al_dash_catalog_find(const struct al_dash_catalog *c, struct al_str name)
 {
-    autobuf struct al_buf asked = AL_BUF_INIT(8192), own = AL_BUF_INIT(8192);
+    autobuf struct al_buf asked = AL_BUF_INIT(FOLD_BYTES);
     for (size_t i = 0; i < c->n; i++)
         if (al_str_eq(c->columns[i].name, name))
             return (int)i;
@@ -486,12 +519,9 @@ int al_dash_catalog_find(const struct al_dash_catalog *c, struct al_str name)
     al_fold(&asked, al_str_trim(name));
     if (!asked.n || al_buf_failed(&asked))
         return -1;
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < c->n; i++) {
-            al_buf_clear(&own);
-            al_fold(&own, al_str_trim(pass ? c->columns[i].label : c->columns[i].name));
-            if (al_str_eq(al_buf_str(&own), al_buf_str(&asked)))
+    for (int label = 0; label < 2; label++)
+        for (size_t i = 0; i < c->n; i++)
+            if (is_fold(c, i, label, al_buf_str(&asked)))
                 return (int)i;
-        }
     return -1;
 }

@@ -104,12 +104,18 @@ struct al_dash_column {
     struct al_str display; /* name for people, ≤ 60 characters */
 };
 
+/* A column's name and label as they are compared: letter case and accents aside. */
+struct al_dash_fold {
+    struct al_str name, label;
+};
+
 struct al_dash_catalog {
     struct al_str sheet, table, view; /* view: of values */
     struct al_str source;             /* the file's name, as the dataset says; may be "" */
     uint64_t rows;
     struct al_dash_column *columns;
     size_t n;
+    struct al_dash_fold *folds; /* of each column; NULL: al_dash_catalog_find makes them each time */
     size_t n_sheets;
 };
 
