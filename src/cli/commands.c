@@ -246,7 +246,8 @@ const struct al_command al_command_table[] = {
 
     {.name = "dashboard",
      .usage = "FILE|ds_ID [--goal T] [--title T] [--locale TAG] [--sheet S] [--filter COND]... [--by A,B] "
-              "[--like art_ID] [--no-rows] [--plan] [--spec FILE] [-o|--output FILE.html|FILE.pdf] [--open]",
+              "[--like art_ID] [--no-rows] [--plan] [--spec FILE] [-o|--output FILE.html|FILE.pdf] [--open] "
+              "[--delimiter C] [--header yes|no] [--encoding E] [--skip-rows N] [--decimal C]",
      .summary = "make a dashboard of a file: one HTML page, no code",
      .about = "The page needs nothing but itself and works from disk. It is published as an artifact of the "
               "workspace;\n"
