@@ -227,7 +227,7 @@ static int open_folder(const char *target, struct al_err *err)
         return al_hint(err, "name a file in a folder of yours");
     }
     al_fail_errno(err, AL_NOT_FOUND, eno, "the folder of %.200s cannot be used", target);
-    return eno == ENOENT ? al_hint(err, "make it first: mkdir -p %.200s", folder) : -1;
+    return eno == ENOENT ? al_hint(err, "make it first: mkdir -p '%.200s'", folder) : -1;
 }
 
 /* Before anything is made: what -o names can be written. */
@@ -251,7 +251,9 @@ static int check_output(const struct al_app *app, struct al_err *err)
         return dir < 0 ? -1 : 0;
     }
     al_fail(err, AL_INVALID_INPUT, "-o %.200s is neither a page nor a PDF", path);
-    return al_hint(err, "the name ends with .html or .pdf: -o %.200s.html", path);
+    bool named = path[0] && path[strlen(path) - 1] != '/' && strcmp(path, "-") != 0;
+    return al_hint(err, "the name of the file ends with .html or .pdf: -o %.200s.html",
+                   named ? path : "page");
 }
 
 int al_dashboard_put(const char *target, struct al_str bytes, struct al_err *err)
@@ -432,6 +434,7 @@ static void say_commands(struct al_err *err)
     } words[] = {{"data_inspect", "`alisio data inspect`"},
                  {"data_query", "`alisio data query`"},
                  {"python_run", "`alisio py`"},
+                 {"list_files", "`ls`"},
                  {"artifact_list, or `alisio artifacts list`,", "`alisio artifacts list`"},
                  {"= != in not_in contains", "= != ~ (contains); several values by |"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -454,10 +457,11 @@ int al_cmd_dashboard(struct al_app *app, struct al_reply *reply)
     struct al_jw w;
     snprintf(reply->tool, sizeof reply->tool, "dashboard_generate");
     if (check_output(app, &reply->err) < 0 || al_data_ready(app, &reply->err) < 0 ||
-        check_on(app, &reply->err) < 0 || al_data_find_word(app, app->args.pos[0], id, &reply->err) < 0)
+        check_on(app, &reply->err) < 0)
         return -1;
     al_jw_init(&w, &args);
-    if (put_args(app, id, &w, &reply->err) < 0 ||
+    if (al_data_find_word(app, app->args.pos[0], id, &reply->err) < 0 ||
+        put_args(app, id, &w, &reply->err) < 0 ||
         al_app_call(app, AL_STR("dashboard_generate"), al_buf_str(&args), reply) < 0) {
         say_commands(&reply->err);
         return -1;
