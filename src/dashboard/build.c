@@ -75,12 +75,13 @@ static int make_plan(struct al_dash *d, const struct al_json *given, struct al_e
 {
     const struct al_json *by = al_json_get(d->request, "by");
     bool fresh = !given || !al_plan_read(d, given);
+    if (override(d, err) < 0)
+        return -1;
+    al_filters_narrow(d);
     if (fresh) {
         if (al_plan_make(d, by, err) < 0)
             return -1;
     }
-    if (override(d, err) < 0)
-        return -1;
     if (al_plan_repair(d, err) < 0)
         return -1;
     al_goal_note(d, fresh);

@@ -406,3 +406,39 @@ void al_filter_words(const struct al_dash *d, const struct al_filter *f, struct 
     }
     al_text_fill(out, al_text(&d->plan, time && order ? times[f->op] : texts[f->op]), gaps, n);
 }
+
+/* --- what they leave of a time --- */
+
+/* Keeps whether the column has times of day. */
+static void set_bound(char bound[32], const char *day)
+{
+    snprintf(bound, 32, "%.10s%s", day, strlen(bound) > 10 ? "T00:00" : "");
+}
+
+static void narrow(struct al_dash_column *c, const struct al_filter *f)
+{
+    char first[16], after[16];
+    for (size_t i = 0; i < f->n_values; i++) {
+        struct al_str day = al_utf8_head(f->values[i].text, 10);
+        bool lower =
+            f->op == AL_OP_EQ || f->op == AL_OP_GE || f->op == AL_OP_GT || (f->op == AL_OP_BETWEEN && i == 0);
+        bool upper =
+            f->op == AL_OP_EQ || f->op == AL_OP_LE || f->op == AL_OP_LT || (f->op == AL_OP_BETWEEN && i == 1);
+        if (!al_bucket_days(day, first, after))
+            continue;
+        if (lower && strncmp(first, c->first, 10) > 0 && strncmp(first, c->last, 10) <= 0)
+            set_bound(c->first, first);
+        if (upper && strncmp(after, c->last, 10) < 0 && strncmp(after, c->first, 10) >= 0)
+            set_bound(c->last, after);
+    }
+}
+
+void al_filters_narrow(struct al_dash *d)
+{
+    for (size_t i = 0; i < d->plan.n_filters; i++) {
+        const struct al_filter *f = &d->plan.filters[i];
+        struct al_dash_column *c = &d->catalog.columns[f->column];
+        if (c->time == AL_TIME_DATE && c->first[0] && c->last[0])
+            narrow(c, f);
+    }
+}

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char dataset[] = "CREATE TABLE data(id, region, amount, day, code, year, flag);"
                               "INSERT INTO data VALUES (1, 'North', 10, '2024-01-31', 12, 1999, 'yes'), (2, "
@@ -267,6 +268,37 @@ static void filters_read_as_sentences(void **state)
     dash_close(&w);
 }
 
+/* A chart of twelve days in a file of years has days on its axis. */
+static void filters_narrow_the_span_of_a_time(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *filters, *first, *last;
+    } cases[] = {
+        {"[{\"column\":\"day\",\"op\":\"between\",\"value\":[\"2024-02-01\",\"2024-02-12\"]}]",
+         "2024-02-01T00:00", "2024-02-13T00:00"},
+        {"[{\"column\":\"day\",\"op\":\"=\",\"value\":\"2024-02\"}]", "2024-02-01T00:00", "2024-03-01T00:00"},
+        {"[{\"column\":\"day\",\"op\":\">=\",\"value\":\"2024\"},{\"column\":\"day\",\"op\":\"<\",\"value\":"
+         "\"2024-06\"}]",
+         "2024-01-01T00:00", "2024-07-01T00:00"},
+        {"[{\"column\":\"day\",\"op\":\"!=\",\"value\":\"2024\"}]", "2023-12-31T23:59", "2025-01-01T00:00"},
+        {"[{\"column\":\"day\",\"op\":\">\",\"value\":\"2031\"}]", "2023-12-31T23:59", "2025-01-01T00:00"},
+        {"[{\"column\":\"region\",\"op\":\"=\",\"value\":\"2024\"}]", "2023-12-31T23:59", "2025-01-01T00:00"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct dash_world w;
+        struct al_err err = {0};
+        open_world(&w);
+        strcpy(w.columns[DAY].first, "2023-12-31T23:59");
+        strcpy(w.columns[DAY].last, "2025-01-01T00:00");
+        assert_int_equal(read_filters(&w, cases[i].filters, true, &err), 0);
+        al_filters_narrow(&w.d);
+        assert_string_equal(w.columns[DAY].first, cases[i].first);
+        assert_string_equal(w.columns[DAY].last, cases[i].last);
+        dash_close(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +306,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused_by_name),
         cmocka_unit_test(filters_are_bounded),
         cmocka_unit_test(filters_read_as_sentences),
+        cmocka_unit_test(filters_narrow_the_span_of_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
