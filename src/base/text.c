@@ -310,3 +310,15 @@ void al_text_shell(struct al_buf *out, struct al_str word)
     }
     al_buf_addc(out, '\'');
 }
+
+void al_text_file_uri(struct al_buf *out, const char *path)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    al_buf_adds(out, "file://");
+    for (; *path; path++) {
+        if (strchr(plain, *path))
+            al_buf_addc(out, *path);
+        else
+            al_buf_addf(out, "%%%02X", (unsigned char)*path);
+    }
+}

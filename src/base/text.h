@@ -28,6 +28,9 @@ void al_text_plain(struct al_buf *out, struct al_str s, bool keep_lines);
 /* Appends a word as a POSIX shell reads it back: as it is when it needs no quotes. */
 void al_text_shell(struct al_buf *out, struct al_str word);
 
+/* Appends file:///… of an absolute path: all but unreserved characters and "/" in percent form (RFC 3986, RFC 8089). */
+void al_text_file_uri(struct al_buf *out, const char *path);
+
 /* "1.5 KB", "12 ms", "2.3 s" for people. */
 void al_text_bytes(struct al_buf *out, uint64_t bytes);
 void al_text_duration(struct al_buf *out, uint64_t ms);

@@ -69,10 +69,15 @@ static int print(struct al_app *app, const char *browser, const char *folder, co
                  struct al_err *err)
 {
     struct printing p = {0};
-    autofree char *profile = NULL, *pdf = NULL, *url = NULL;
+    autofree char *profile = NULL, *pdf = NULL;
+    autobuf struct al_buf url = AL_BUF_INIT(4 * PATH_MAX);
     if (asprintf(&profile, "--user-data-dir=%s/profile", folder) < 0 ||
-        asprintf(&pdf, "--print-to-pdf=%s/page.pdf", folder) < 0 || asprintf(&url, "file://%s", page) < 0)
+        asprintf(&pdf, "--print-to-pdf=%s/page.pdf", folder) < 0)
         abort();
+    al_text_file_uri(&url, page); /* a # or ? of the path would lead to another page */
+    al_buf_addc(&url, '\0');
+    if (al_buf_failed(&url))
+        return al_fail(err, AL_TOOL_ERROR, "the path of the page is too long");
     const char *argv[16] = {browser,
                             "--headless=new",
                             "--disable-gpu",
@@ -86,7 +91,7 @@ static int print(struct al_app *app, const char *browser, const char *folder, co
     size_t n = 10;
     if (geteuid() == 0)
         argv[n++] = "--no-sandbox"; /* it refuses to run as root otherwise */
-    argv[n++] = url;
+    argv[n++] = url.p;
     struct al_child_spec spec = {.program = browser,
                                  .argv = (char *const *)(uintptr_t)argv,
                                  .cwd_fd = -1,

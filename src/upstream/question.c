@@ -68,24 +68,11 @@ static bool too_many(struct al_conn *c)
     return n >= MAX_OPEN;
 }
 
-/* file:///… with everything but unreserved characters and "/" in percent form (RFC 3986, RFC 8089). */
-static void file_uri(struct al_buf *out, const char *path)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
-    al_buf_adds(out, "file://");
-    for (; *path; path++) {
-        if (strchr(plain, *path))
-            al_buf_addc(out, *path);
-        else
-            al_buf_addf(out, "%%%02X", (unsigned char)*path);
-    }
-}
-
 void al_upstream_put_roots(const struct al_upstream *s, struct al_buf *out)
 {
     autobuf struct al_buf uri = AL_BUF_INIT(16u << 10);
     const char *root = al_workspace_root(al_core_workspace(al_upstream_core(s)));
-    file_uri(&uri, root);
+    al_text_file_uri(&uri, root);
     const char *slash = strrchr(root, '/');
     struct al_jw w;
     al_jw_init(&w, out);

@@ -52,10 +52,13 @@ test("-o writes the page where it is wanted, in the place of what was there", ()
 
 test("-o names a PDF, which a browser prints", { skip: !chromium && "no Chromium" }, () =>
   withHome((home) => {
-    const r = run(home, ["dashboard", "sales.csv", "-o", "sales.pdf"], { timeout: 120_000 }); // a browser starts
+    const env = { ALISIO_STATE_HOME: join(home.dir, "state #1?a%41 ñ") }; // in a URL these would mean something
+    const args = ["dashboard", "sales.csv", "--title", "Sales2025", "-o", "sales.pdf"];
+    const r = run(home, args, { env, timeout: 120_000 }); // a browser starts
     assert.equal(r.status, 0, r.stderr);
     const bytes = readFileSync(join(home.workspace, "sales.pdf"));
     assert.equal(bytes.subarray(0, 5).toString(), "%PDF-");
+    assert.match(bytes.toString("latin1"), /\/Title \(Sales2025\)/);
     assert.ok(bytes.length > 10_000);
   }));
 

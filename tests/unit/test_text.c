@@ -276,6 +276,14 @@ static void durations_read_well(void **state)
     }
 }
 
+static void a_path_is_a_url_that_leads_to_it(void **state)
+{
+    (void)state;
+    autobuf struct al_buf b = AL_BUF_INIT(200);
+    al_text_file_uri(&b, "/a b/#1?x%41&\xc3\xb1/p-._~.html");
+    assert_true(al_str_is(al_buf_str(&b), "file:///a%20b/%231%3Fx%2541%26%C3%B1/p-._~.html"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +299,7 @@ int main(void)
         cmocka_unit_test(plain_text_holds_nothing_that_is_not_seen),
         cmocka_unit_test(sizes_read_well),
         cmocka_unit_test(durations_read_well),
+        cmocka_unit_test(a_path_is_a_url_that_leads_to_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
