@@ -343,7 +343,10 @@ static void say_made(struct al_app *app, const struct al_json *v, const struct m
     al_buf_addc(note, '\n');
     al_json_each(widget, al_json_get(v, "widgets"))
     {
-        al_buf_addf(note, "  %-8.*s ", AL_FMT(al_utf8_head(al_json_get_text(widget, "type"), 10)));
+        struct al_str type = al_utf8_head(al_json_get_text(widget, "type"), 10);
+        al_buf_adds(note, "  ");
+        al_say_foreign(app, note, type, false);
+        al_buf_addf(note, "%*s", type.n < 8 ? 9 - (int)type.n : 1, "");
         al_say_foreign(app, note, al_utf8_head(al_json_get_text(widget, "title"), 100), false);
         al_buf_addc(note, '\n');
     }
