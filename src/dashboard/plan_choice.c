@@ -145,6 +145,9 @@ static bool incidental(struct al_dash *d, int column)
 static bool rows_say_something(const struct al_dash *d)
 {
     const struct al_profile *p = &d->profile;
+    const struct al_dash_column *t = p->n_times ? al_dash_col(d, p->times[0]) : NULL;
+    if (t && (choice_even(t) || (t->time == AL_TIME_YEAR && d->catalog.rows < 5 * t->distinct)))
+        return false; /* so many a year: two prizes, twelve months */
     for (size_t i = 0; i < p->n_dimensions; i++) {
         const struct al_dash_column *c = al_dash_col(d, p->dimensions[i]);
         if (!choice_even(c) && !al_col_unique(d, c))

@@ -13,6 +13,13 @@ static bool is_year_text(const struct al_profiler *p, const struct al_dash_colum
            c->text_fallbacks * 2 > al_column_filled(&p->x, c);
 }
 
+/* "quarter": 1 to 4 and "1OT". */
+static bool is_named_group(const struct al_name_traits *t, const struct al_dash_column *c)
+{
+    return al_str_is(c->type, "text") && !c->parsed_as.n && c->distinct <= 30 && t->n == 1 &&
+           t->head & (AL_CLASS(DIMENSION) | AL_CLASS(STEP));
+}
+
 static bool is_date(const struct al_dash_column *c)
 {
     return *c->first && *c->last;
@@ -41,6 +48,9 @@ static void profile_column(const struct al_profiler *p, const struct al_name_tra
             c->has_range = c->integers = false;
             al_profile_text(p, t, c);
         }
+    } else if (c->has_range && c->text_fallbacks && is_named_group(t, c)) {
+        c->has_range = c->integers = false;
+        al_profile_text(p, t, c);
     } else if (c->has_range) {
         al_profile_number(&p->x, t, c);
     } else if (al_str_is(c->type, "text") && !c->parsed_as.n) {
@@ -105,8 +115,11 @@ static void tell_apart(struct al_profiler *p)
             struct al_dash_column *a = &p->c->columns[i];
             if (!al_str_eq(a->display, p->c->columns[k].display))
                 continue;
+            struct al_str before = p->c->columns[k].name, mark = a->name;
+            if (mark.n > before.n + 1 && mark.p[before.n] == '_' && memcmp(mark.p, before.p, before.n) == 0)
+                mark = (struct al_str){mark.p + before.n + 1, mark.n - before.n - 1}; /* "class", "class_2" */
             char *text = al_arena_printf(p->arena, "%.*s (%.*s)", AL_FMT(al_utf8_head(a->display, 40)),
-                                         AL_FMT(al_utf8_head(a->name, 17)));
+                                         AL_FMT(al_utf8_head(mark, 17)));
             if (text)
                 a->display = al_str_of(text);
             break;
@@ -147,6 +160,9 @@ int al_profile(struct al_dash_catalog *c, struct al_arena *arena, struct al_prof
         al_name_read(arena, source, col->name, col->label, &p.traits[i]);
         col->display = al_display_name(arena, col->name, col->label);
         profile_column(&p, &p.traits[i], col);
+        if (p.traits[i].row && p.traits[i].n == 1 && !col->has_range &&
+            (col->role == AL_ROLE_TEXT || col->role == AL_ROLE_DIMENSION))
+            col->display = AL_STR("Name"); /* "rownames" */
     }
     al_profile_beside(&p);
     tell_apart(&p);

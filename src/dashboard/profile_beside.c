@@ -145,6 +145,7 @@ void al_profile_beside(struct al_profiler *p)
     find_edges(p);
     find_others(p);
     find_repeated(p);
+    al_profile_table(p);
     group_by_names(p);
     measure_flags(p);
 }

@@ -109,7 +109,7 @@ static size_t split(struct al_str s, struct al_str ret[64])
                    (s.p[i] == '.' && i > from && !between_digits(s, i));
         bool camel = !end && i > from && is_upper(s.p[i]) &&
                      ((is_lower(s.p[i - 1]) && i > from + 1) ||
-                      (is_upper(s.p[i - 1]) && i + 1 < s.n && is_lower(s.p[i + 1])));
+                      (is_upper(s.p[i - 1]) && i > from + 1 && i + 1 < s.n && is_lower(s.p[i + 1])));
         if (!end && !camel)
             continue;
         if (i > from)
@@ -156,6 +156,12 @@ static void add_word(struct al_buf *out, struct al_str w, bool first, bool shout
     struct al_str low = {lower, 0};
     for (; low.n < w.n && low.n < sizeof lower; low.n++)
         lower[low.n] = is_upper(w.p[low.n]) ? (char)(w.p[low.n] + 32) : w.p[low.n];
+    static const char *const watts[] = {"kWh", "MWh", "GWh", "TWh"};
+    for (size_t i = 0; i < sizeof watts / sizeof *watts; i++)
+        if (low.n == 3 && al_str_ends(low, "wh") && (watts[i][0] | 32) == low.p[0]) {
+            al_buf_adds(out, watts[i]);
+            return;
+        }
     bool acronym = w.n < sizeof lower && is_acronym(low);
     bool keep = is_capitals(w) && !shout && w.n <= 5 && !(lone && w.n >= 3 && is_spoken(low));
     for (size_t i = 0; i < w.n; i++) {

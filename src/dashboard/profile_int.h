@@ -84,7 +84,9 @@ struct al_name_traits {
     bool level_count;  /* what is counted is there at one time: "employee count" */
     bool other;        /* "other", "rest": what the columns beside it are */
     bool in_source;    /* a word of the file's name is in it */
+    int short_part;    /* "birth_mo", "birth_d": the largest number of such a part of a date; 0: it is none */
     bool row;          /* "rownames", "index", "obs": a number of the row */
+    enum { AL_WIDE_NOT, AL_WIDE_FIRST, AL_WIDE_BETWEEN, AL_WIDE_LAST } wide; /* of years side by side: profile_table.c */
 };
 /* source: the words of the file's name. */
 void al_name_read(struct al_arena *arena, const struct al_words *source, struct al_str name, struct al_str label,
@@ -120,6 +122,11 @@ bool al_text_is_json(const struct al_dash_column *c); /* by its frequent values;
 bool al_text_is_numeric(const struct al_profiler *p, const struct al_dash_column *c);
 /* profile_beside.c: settles what names and values alone left open */
 void al_profile_beside(struct al_profiler *p);
+/* profile_table.c: what the kind of table says: people, designs of trials, years side by side */
+void al_profile_table(struct al_profiler *p);
+/* Does a dimension hold the same groups as one that is a better name for them, as codes of countries do? By their
+ * frequencies and names. */
+bool al_profile_is_twin(const struct al_profiler *p, size_t i);
 /* profile_score.c */
 void al_profile_shortlist(struct al_profiler *p, struct al_profile *ret);
 

@@ -296,7 +296,7 @@ static bool counts_first(const struct named *n)
     if (!(n->cls[0] & (AL_CLASS(NUMBER) | AL_CLASS(COUNT))) || w->n < 2 || is_number_of_one(n))
         return false;
     struct al_str next = w->list[1];
-    bool word = next.n >= 3 && !(*next.p >= '0' && *next.p <= '9');
+    bool word = next.n >= 2 && !(*next.p >= '0' && *next.p <= '9');
     return of || (!in("no nr nro of de", w->list[0]) && word);
 }
 
@@ -353,6 +353,9 @@ static void read_all(const struct named *n, const struct al_words *source, struc
             in("pct percent percentage perc prcnt porcentaje porciento", w) || al_str_ends(w, "percent");
         t->duration |= in(durations, w);
     }
+    struct al_str last = n->words.list[n->words.n - 1];
+    if (n->words.n > 1)
+        t->short_part = al_str_is(last, "mo") || al_str_is(last, "mth") ? 12 : al_str_is(last, "d") ? 31 : 0;
     t->other = n->words.n == 1 &&
                in("other others otro otra otros otras rest resto misc unknown remaining", n->words.list[0]);
     for (size_t i = 0; i < n->words.n; i++)

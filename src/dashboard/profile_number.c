@@ -76,6 +76,8 @@ static bool is_date_part(const struct al_name_traits *t, const struct al_dash_co
                  {"quarter", 1, 4},  {"trimestre", 1, 4}, {"weekday", 0, 7}, {"dow", 0, 7},
                  {"doy", 0, 366},    {"moy", 1, 12},      {"minute", 0, 59}, {"minuto", 0, 59},
                  {"semester", 1, 2}, {"semestre", 1, 2}};
+    if (t->short_part) /* "birth_mo", "birth_d" */
+        return within(c, 1, t->short_part);
     if (!t->step || t->counts || t->strict || t->all & AL_CLASS(UNIT))
         return false;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -145,6 +147,39 @@ static bool is_row_number(const struct al_name_traits *t, uint64_t filled, const
     return is_dense(c, index ? 0.5 : 0.9) && c->min <= 1e6 && (index || (far && !(t->all & AMOUNTS)));
 }
 
+/* "dep_time": 517, 2359: times of the day, written as numbers. Their mean is none. */
+static bool is_clock_time(const struct al_name_traits *t, const struct al_dash_column *c)
+{
+    bool named = al_str_is(t->head_word, "time") || al_str_is(t->head_word, "hora");
+    if (!named || t->n < 2 || !within(c, 0, 2400) || c->max < 2300 || c->distinct < 60 || c->distinct > 1440)
+        return false;
+    for (size_t i = 0; i < c->n_top; i++) {
+        struct al_str s = c->top[i];
+        if (s.n >= 2 && s.p[s.n - 2] > '5' && s.p[s.n - 2] <= '9')
+            return false;
+    }
+    return c->n_top > 0;
+}
+
+/* The number of one thing, where each has its own or nearly so: plots, firms. "class" 1.1 is the first of
+ * class 1. */
+static bool is_thing(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
+{
+    bool named = t->head & AL_CLASS(DIMENSION) && !(t->all & (AMOUNTS | AL_CLASS(GENERIC) | AL_CLASS(SIZE)));
+    bool part = t->n == 1 && (al_str_is(t->head_word, "class") || al_str_is(t->head_word, "clase") ||
+                              al_str_is(t->head_word, "group") || al_str_is(t->head_word, "grupo"));
+    bool plot = t->n == 1 && (al_str_is(t->head_word, "plot") || al_str_is(t->head_word, "parcela"));
+    if (!named || t->strict || t->counts || t->duration || al_word_looks_plural(t->head_word))
+        return false;
+    return c->integers ? c->min >= 0 : plot || (part && repeats(filled, c, 3));
+}
+
+/* A year whose numbers are none, by a slip in the file: no measure even so. */
+static bool is_lone_year(const struct al_name_traits *t, const struct al_dash_column *c)
+{
+    return t->n == 1 && t->all & AL_CLASS(YEAR) && c->integers && !al_word_looks_plural(t->head_word);
+}
+
 /* --- classes --- */
 
 static bool multiples_of_5(const struct al_dash_column *c)
@@ -172,6 +207,13 @@ static bool is_class(const struct al_name_traits *t, uint64_t filled, const stru
         return repeats(filled, c, 5);
     /* Classes of 5 or 10 years, kilos, points. */
     return c->distinct <= FEW_CODES && multiples_of_5(c) && repeats(filled, c, 10);
+}
+
+/* "Time": 14, 21, 28 … of each plant: when it was measured, and not what. */
+static bool is_waiting(const struct al_name_traits *t, uint64_t filled, const struct al_dash_column *c)
+{
+    bool named = t->n == 1 && (al_str_is(t->head_word, "time") || al_str_is(t->head_word, "tiempo"));
+    return named && c->integers && c->distinct <= FEW_CODES && repeats(filled, c, 10);
 }
 
 /* --- measures --- */
@@ -245,6 +287,9 @@ enum al_dash_adds al_profile_adds(const struct al_profile_context *x, const stru
         return level_adds(t, c);
     if (t->all & AL_CLASS(STATISTIC) && !t->flow)
         return AL_ADDS_NEVER;
+    if (t->flow && !c->integers && c->min >= -1 && c->max <= 1 &&
+        !(t->all & (AL_CLASS(MASS) | AL_CLASS(MONEY) | AL_CLASS(TOTAL))))
+        return AL_ADDS_NEVER; /* nobody counts halves of events */
     if (t->flow && !c->integers && !t->counted &&
         !(t->all & (AL_CLASS(MASS) | AL_CLASS(MONEY) | AL_CLASS(TOTAL))))
         return AL_ADDS_NEVER; /* "murder", 12.5: of 100,000 people, or so */
@@ -311,8 +356,12 @@ void al_profile_number(const struct al_profile_context *x, const struct al_name_
         be_flag(x, t, c);
     } else if (is_row_number(t, filled, c)) {
         c->role = AL_ROLE_IDENTIFIER;
-    } else if (is_step(t, c) || is_class(t, filled, c) || short_year) {
+    } else if (is_step(t, c) || is_class(t, filled, c) || short_year || is_waiting(t, filled, c)) {
         be_class(c);
+    } else if (is_thing(t, filled, c) && c->integers && c->distinct <= FEW && repeats(filled, c, 2)) {
+        be_class(c);
+    } else if (is_clock_time(t, c) || is_thing(t, filled, c) || is_lone_year(t, c)) {
+        c->role = AL_ROLE_IDENTIFIER;
     } else {
         be_measure(c, al_profile_adds(x, t, c));
         set_percent(t, c);

@@ -39,7 +39,9 @@ static double measure_score(const struct al_profiler *p, const struct al_name_tr
     if (t->all & AL_CLASS(MINOR) && !(c->percent && c->integers))
         s -= 0.7;
     if (t->all & AL_CLASS(STATISTIC))
-        s -= 0.15;
+        s -= t->all & AL_CLASS(RATE) ? 0.8 : 0.15; /* "sd" is of another column */
+    if (t->wide == AL_WIDE_LAST)
+        s += 0.1;
     return s + (c->min < c->max ? 0.2 : -0.5);
 }
 
@@ -126,10 +128,11 @@ void al_profile_shortlist(struct al_profiler *p, struct al_profile *ret)
         const struct al_name_traits *t = &p->traits[i];
         if (c->role == AL_ROLE_MEASURE) {
             c->score = p->score[i] = measure_score(p, t, c);
-            put(p, ret->measures, &ret->n_measures, AL_DASH_SHORTLIST, (int)i);
+            if (t->wide != AL_WIDE_BETWEEN)
+                put(p, ret->measures, &ret->n_measures, AL_DASH_SHORTLIST, (int)i);
         } else if (c->role == AL_ROLE_DIMENSION || c->role == AL_ROLE_BOOLEAN) {
             c->score = p->score[i] = dimension_score(p, t, c);
-            if (c->role == AL_ROLE_DIMENSION)
+            if (c->role == AL_ROLE_DIMENSION && !al_profile_is_twin(p, i))
                 put(p, ret->dimensions, &ret->n_dimensions, AL_DASH_SHORTLIST, (int)i);
         } else if (c->role == AL_ROLE_TIME) {
             c->score = p->score[i] = time_score(p, t, c);

@@ -87,6 +87,11 @@ static void metric_text(const struct al_dash *d, const struct al_widget *w, stru
         fill(out, word(d, AL_TEXT_TITLE_SHARE_OF_ONES), c->display, (struct al_str){0});
         return;
     }
+    if (w->agg == AL_AGG_SUM && w->latest && w->dimension < 0 && w->clock >= 0 &&
+        al_dash_col(d, w->clock)->distinct == d->catalog.rows) {
+        al_buf_add_str(out, c->display); /* the last period is one row: nothing is added up */
+        return;
+    }
     in_sentence(&name, c->display);
     fill(out, word(d, ids[w->agg]), al_buf_str(&name), (struct al_str){0});
 }

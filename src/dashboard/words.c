@@ -134,7 +134,8 @@ static bool begins_word(const struct splitter *s, const struct letter *l, struct
     if (s->last == SORT_LOWER)
         return s->n > 1; /* "kWh", "iPhone" */
     (void)(rest.n ? next_letter(rest, &next) : (next.sort = SORT_NONE));
-    return s->last == SORT_UPPER && next.sort == SORT_LOWER;
+    return s->last == SORT_UPPER && s->n > 1 &&
+           next.sort == SORT_LOWER; /* "HTTPServer"; "FTar", "ORtrack" are one */
 }
 
 void al_words_of(struct al_arena *arena, struct al_str text, struct al_words *ret)
@@ -247,6 +248,30 @@ uint32_t al_word_classes(struct al_str word)
     return r;
 }
 
+static bool starts_as(struct al_str word, const char *const *list)
+{
+    for (; *list; list++)
+        if (al_str_starts(word, *list))
+            return true;
+    return false;
+}
+
+/* "persnum", "ptid": the number of one of those. */
+static bool is_number_of(struct al_str word)
+{
+    static const char *const things[] = {"int", "pers", "pat", "pt",    "sub",  "subj", "obs", "doc", "inv",
+                                         "acc", "micc", "mic", "uniq",  "resp", "hh",   "fam", "sch", "tch",
+                                         "stu", "samp", "rec", "trans", "test", "vis",  NULL};
+    struct al_str head = word;
+    if (al_str_ends(word, "num"))
+        head.n -= 3;
+    else if (al_str_ends(word, "id"))
+        head.n -= 2;
+    else
+        return false;
+    return head.n <= 5 && starts_as(head, things);
+}
+
 /* "domgross": a known word of 5 letters behind something; "avgprice": two known words. */
 uint32_t al_word_classes_deep(struct al_str word)
 {
@@ -258,13 +283,20 @@ uint32_t al_word_classes_deep(struct al_str word)
             al_word_classes((struct al_str){word.p, word.n - n}))
             r = AL_CLASS(ID);
     }
+    /* "aeseq", "patid", "intnum", "dxyr": marks of people who shorten everything. */
+    if (!r && word.n >= 5 && (al_str_ends(word, "seq") || al_str_ends(word, "spid") || is_number_of(word)))
+        r = AL_CLASS(ID);
+    if (!r && word.n >= 4 && al_str_ends(word, "yr"))
+        r = AL_CLASS(YEAR);
     for (size_t at = 2; !r && at + 3 < word.n; at++) {
         struct al_str tail = {word.p + at, word.n - at}, head = {word.p, at};
         uint32_t t = al_word_classes(tail);
         if (!t || ((unsigned char)*tail.p & 0xc0) == 0x80)
             continue;
         uint32_t h = al_word_classes(head);
-        if (h || (tail.n >= 5 && at >= 3))
+        bool group = !(t & ~(AL_CLASS(DIMENSION) | AL_CLASS(CODE) | AL_CLASS(RANK))) &&
+                     !h; /* "extraversion" is no version */
+        if (h || (tail.n >= 5 && at >= 3 && !group))
             r = t | h;
     }
     return r;
@@ -272,10 +304,15 @@ uint32_t al_word_classes_deep(struct al_str word)
 
 bool al_word_looks_plural(struct al_str w)
 {
-    static const char *const no[] = {"ss",   "us",   "is",  "ous", "ics",  "ays",
-                                     "less", "news", "bus", "gas", "bias", "lens"};
+    static const char *const no[] = {"ss",   "us",  "is",  "ous",  "ics",  "ays",  "less",
+                                     "news", "bus", "gas", "bias", "lens", "orres"};
+    bool vowel = false;
     if (w.n < 4 || w.p[w.n - 1] != 's')
         return false;
+    for (size_t i = 0; i < w.n; i++)
+        vowel |= strchr("aeiouy", w.p[i]) != NULL || (unsigned char)w.p[i] >= 0x80;
+    if (!vowel)
+        return false; /* "hcfcs" */
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
         if (al_str_ends(w, no[i]))
             return false;

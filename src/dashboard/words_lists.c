@@ -129,13 +129,13 @@ static const char *const lists[] = {
         "identificador identifier ids imdbid imei isbn issn key nconst nie nif nit objectid oid orderid "
         "pasaporte passport pk placa recordid ref reference referencia respondentid rfc rowid rownum "
         "rownumber rut serial sku ssn swift tconst uid upc userid uuid vin",
-    [AL_CLASS_NUMBER] = "nbr no nr nro num number numero",
+    [AL_CLASS_NUMBER] = "nbr no nr nro num number numero numeric numerico",
     [AL_CLASS_CODE] =
         "batch cas ccode celular clave cod code codigo countrycode cow cowcode cp cusip cve dane ext "
         "extension fax fips geoid gwcode hs hscode iata icao icpsr ine ip isin iso iso2 iso2c iso3 iso3c "
         "isocode lote mobile movil naics npi phone plu port postal postalcode postcode postcodes sic tel "
         "telefono telephone ubigeo version zip zipcode",
-    [AL_CLASS_RANK] = "placing posicion position puesto rank ranking rk standing",
+    [AL_CLASS_RANK] = "placing posicion position puesto rank ranking rk standing pos",
     [AL_CLASS_PLACE] =
         "coord coordenada coordinate easting lat latitud latitude lng lon longitud longitude northing",
     [AL_CLASS_DIMENSION] =
@@ -160,7 +160,7 @@ static const char *const lists[] = {
         "status store strain stratum studio study subj subject subscription sucursal supplier symbol tag "
         "team tema temporada term theme ticker tienda tier tipo topic transect transmission treatment "
         "trimestre trt turno type ubicacion universidad university variedad variety vendedor vendor village "
-        "ward wave weather weekday zona zone",
+        "ward wave weather weekday zona zone firm locomotive tank animal tree herd nest census tract",
     [AL_CLASS_OUTCOME] =
         "abandono accepted admitted approved aprobado attrition cancelado canceled cancelled churn churned "
         "clicked complaint conversion converted dead death deceased default defaulted delayed devuelto "
@@ -199,7 +199,7 @@ static const char *const lists[] = {
     [AL_CLASS_MINOR] =
         "adj adjusted anterior baseline cambio change descuento discount estimate estimated expected fee "
         "forecast freight iva lag meta muestra objetivo prediction prev previous prior sample shipping "
-        "target tax variacion variation vat",
+        "target tax variacion variation vat refused unknown missing",
     [AL_CLASS_BETTER] = "actual all close global grand overall total worldwide",
 };
 
