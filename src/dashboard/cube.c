@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define MOST_CELLS (4u * AL_DASH_CELLS) /* while rows go by; those of earlier periods are among them */
+#define MOST_CELLS (AL_DASH_CELLS + AL_DASH_CELLS / 4) /* while rows go by; those of earlier periods are among them */
 
 /* --- numbers of cells --- */
 
@@ -219,11 +219,17 @@ static bool take_cells(struct al_scan *s)
     uint32_t number = number_of(s, s->combination);
     if (!number)
         return false;
+    /* The places of a row are far apart: all are asked for before the first is read. */
+    for (int i = 0; i < s->n_groupings; i++) {
+        const struct al_grouping *g = &s->groupings[i];
+        if (g->cube && g->now < g->cells.groups && number <= g->cells.stride)
+            __builtin_prefetch(&g->cells.map[(size_t)g->now * g->cells.stride + number - 1]);
+    }
     for (int i = 0; i < s->n_groupings; i++) {
         struct al_grouping *g = &s->groupings[i];
         if (!g->cube || g->now == AL_NO_KEY)
             continue;
-        if (g->a >= 0 && s->keys[g->a].n > AL_CUBE_LABELS) {
+        if ((g->b >= 0 ? g->pairs.n : g->a >= 0 ? s->keys[g->a].n : 0) > AL_CUBE_LABELS) {
             al_cube_leave(s, i);
             continue;
         }
@@ -244,6 +250,12 @@ void al_cube_row(struct al_scan *s)
     while (s->n_chips > 0 && !take_cells(s)) {
         drop_chip(s, s->n_chips - 1);
         combine(s);
+    }
+    for (int i = 0; i < s->n_tallies; i++) {
+        const struct al_tally *t = &s->tallies[i];
+        const struct al_grouping *g = &s->groupings[t->grouping];
+        if (g->cube && g->now != AL_NO_KEY && g->cell < t->n_cells)
+            __builtin_prefetch(&t->cells[g->cell], 1);
     }
 }
 

@@ -13,7 +13,7 @@
 #define AL_MAX_KEY_TEXT ((size_t)32 << 20)  /* bytes of a column's keys */
 #define AL_CUBE_COMBINATIONS 4096u
 #define AL_CUBE_MAP ((uint64_t)1 << 21) /* places for cells, of one grouping */
-#define AL_CUBE_LABELS 5000u                /* a widget with more is not counted again */
+#define AL_CUBE_LABELS 5000u                /* a widget with more, or more pairs, is not counted again */
 #define AL_MAX_AXES (3 * (AL_DASH_WIDGETS + 1) + AL_DASH_CHIPS)
 #define AL_MAX_TALLIES (AL_DASH_WIDGETS + 2)
 

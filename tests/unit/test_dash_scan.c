@@ -135,9 +135,8 @@ static void too_many_cells_cost_the_last_chips(void **state)
     dash_close(&w);
 }
 
-/* Combinations get new numbers when a chip goes: those of the second chart come behind the first one's then,
- * and its 66,000 pairs have no room for as many. */
-static void a_cross_tab_without_room_for_fewer_chips_is_not_counted_again(void **state)
+/* It would take the chips from all others. */
+static void a_cross_tab_of_too_many_pairs_is_not_counted_again(void **state)
 {
     static const char *const names[] = {"a", "x", "y", "c1", "c2", "c3", "amount"}, *const types[] = {
                                                                                         "text",    "integer",
@@ -283,7 +282,7 @@ int main(void)
         cmocka_unit_test(more_groups_than_are_kept_are_counted_by_the_statement),
         cmocka_unit_test(too_many_cells_cost_the_last_chips),
         cmocka_unit_test(a_wide_widget_is_not_counted_again),
-        cmocka_unit_test(a_cross_tab_without_room_for_fewer_chips_is_not_counted_again),
+        cmocka_unit_test(a_cross_tab_of_too_many_pairs_is_not_counted_again),
         cmocka_unit_test(a_sum_that_is_too_large_loses_its_widget_alone),
         cmocka_unit_test(an_axis_of_time_has_at_most_400_periods),
         cmocka_unit_test(reading_is_told_of_and_can_be_ended),
