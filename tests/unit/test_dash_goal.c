@@ -316,6 +316,50 @@ static void goals_of_any_words_end(void **s)
     rig_free(&r);
 }
 
+static void what_no_column_answers_is_kept(void **s)
+{
+    static const struct {
+        const char *text, *unmet[3];
+    } cases[] = {{"sales by country", {"country"}},
+                 {"ventas por país", {"pais"}},
+                 {"stock % by region", {"stock"}},
+                 {"weight per planet", {"weight", "planet"}},
+                 {"revenue by region per month", {NULL}},
+                 {"un resumen por favor, por ejemplo de ventas", {NULL}},
+                 {"revenue by default per row", {NULL}},
+                 {"profit per order", {NULL}},
+                 {"margin %", {NULL}}};
+    (void)s;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rig r;
+        size_t n = 0;
+        shop(&r);
+        goal(&r, cases[i].text);
+        for (; n < 3 && cases[i].unmet[n]; n++)
+            if (n >= r.d.goal.n_unmet || !al_str_is(r.d.goal.unmet[n], cases[i].unmet[n]))
+                fail_msg("%s: not %s", cases[i].text, cases[i].unmet[n]);
+        if (r.d.goal.n_unmet != n)
+            fail_msg("%s: %.*s", cases[i].text, AL_FMT(r.d.goal.unmet[n]));
+        rig_free(&r);
+    }
+}
+
+static void a_goal_of_other_matters_names_nothing(void **s)
+{
+    struct rig r;
+    (void)s;
+    shop(&r);
+    goal(&r, "the tallest mountains");
+    assert_true(r.d.goal.names_nothing);
+    goal(&r, "make me a dashboard, please: an executive overview");
+    assert_false(r.d.goal.names_nothing);
+    goal(&r, "monthly");
+    assert_false(r.d.goal.names_nothing);
+    goal(&r, "revenue of mountains");
+    assert_false(r.d.goal.names_nothing);
+    rig_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +375,8 @@ int main(void)
         cmocka_unit_test(per_head_is_over_the_population),
         cmocka_unit_test(a_flag_is_the_matter_or_a_group),
         cmocka_unit_test(average_is_heard),
+        cmocka_unit_test(what_no_column_answers_is_kept),
+        cmocka_unit_test(a_goal_of_other_matters_names_nothing),
         cmocka_unit_test(hostile_goals_end),
         cmocka_unit_test(goals_of_any_words_end),
     };
