@@ -52,11 +52,61 @@ static bool may_turn(struct al_str s)
     return false;
 }
 
+/* U+202A to U+202E, U+2066 to U+2069: 3 bytes each. */
+static bool is_control(struct al_str s, size_t i)
+{
+    const unsigned char *c = (const unsigned char *)s.p + i;
+    return s.n - i >= 3 && c[0] == 0xe2 &&
+           ((c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) || (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9));
+}
+
+static bool has_control(struct al_str s)
+{
+    for (size_t i = 0; i + 3 <= s.n; i++) {
+        if (is_control(s, i))
+            return true;
+    }
+    return false;
+}
+
+/* Text that turns no other one. pairs: first strong isolates that end within it may stay: they are ours. */
+static void add_calm(struct al_buf *out, struct al_str s, bool pairs)
+{
+    size_t open = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (!is_control(s, i)) {
+            al_buf_addc(out, s.p[i]);
+            continue;
+        }
+        bool first = (unsigned char)s.p[i + 2] == 0xa8, last = (unsigned char)s.p[i + 2] == 0xa9;
+        if (pairs && (first || (last && open))) {
+            open = first ? open + 1 : open - 1;
+            al_buf_add(out, s.p + i, 3);
+        }
+        i += 2;
+    }
+    for (; open; open--)
+        al_buf_adds(out, "\xe2\x81\xa9");
+}
+
+struct al_str al_page_calm(struct al_page *p, struct al_str text)
+{
+    if (!has_control(text))
+        return text;
+    add_calm(&p->text, text, false);
+    return al_page_keep(p);
+}
+
 void al_page_show(struct al_page *p, struct al_str text)
 {
     bool alone = p->rtl || may_turn(text);
     al_page_add(p, alone ? "<bdi>" : "");
-    al_page_text(p, text);
+    if (alone && has_control(text)) {
+        add_calm(&p->text, text, true);
+        al_page_text(p, al_page_keep(p));
+    } else {
+        al_page_text(p, text);
+    }
     al_page_add(p, alone ? "</bdi>" : "");
 }
 
@@ -101,7 +151,7 @@ struct al_str al_page_fill(struct al_page *p, enum al_text_id id, size_t n, cons
         isolated[i] = gaps[i];
         if (may_turn(gaps[i])) {
             al_buf_adds(&p->text, "\xe2\x81\xa8");
-            al_buf_add_str(&p->text, gaps[i]);
+            add_calm(&p->text, gaps[i], false);
             al_buf_adds(&p->text, "\xe2\x81\xa9");
             isolated[i] = al_page_keep(p);
         }

@@ -31,6 +31,9 @@ void al_html_text(struct al_buf *out, struct al_str text);
 void al_page_text(struct al_page *p, struct al_str text);
 /* Likewise between tags only: isolated where it may run against the page's own direction. */
 void al_page_show(struct al_page *p, struct al_str text);
+/* A foreign text without the controls that turn what stands behind it (an end of an isolate that it did not begin
+ * leaves its <bdi>). What al_page_show writes has none either; keys and SQL stay as they are. In the arena when changed. */
+struct al_str al_page_calm(struct al_page *p, struct al_str text);
 void al_page_line(struct al_page *p, const char *open, struct al_str text, const char *close); /* the same between markup */
 void al_page_attr(struct al_page *p, const char *open, struct al_str text, const char *close); /* as al_page_text */
 void al_page_word(struct al_page *p, enum al_text_id id); /* for attributes */

@@ -39,7 +39,7 @@ static const struct al_dash_column *column(const struct al_page *p, int c)
 struct al_str al_page_name(struct al_page *p, int c)
 {
     const struct al_dash_column *x = column(p, c);
-    return x ? x->display : al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_ROWS_NAME));
+    return x ? al_page_calm(p, x->display) : al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_ROWS_NAME));
 }
 
 struct al_str al_page_source(struct al_page *p)
@@ -75,7 +75,7 @@ struct al_str al_page_label(struct al_page *p, int c, enum al_bucket b, struct a
         return al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_YES));
     if (x && al_str_is(x->type, "boolean") && al_str_is(key, "false"))
         return al_str_of(al_text(&p->d->plan, AL_TEXT_PAGE_NO));
-    return al_page_cut(p, key, p->chars);
+    return al_page_cut(p, al_page_calm(p, key), p->chars);
 }
 
 struct al_str al_page_key(struct al_page *p, const struct al_widget *w, bool second, struct al_str key)

@@ -326,6 +326,43 @@ static void what_counts_the_last_period_says_which(void **state)
     page_world_free(w);
 }
 
+/* An end of an isolate leaves the element around it, and what follows runs backwards then: numbers, too. */
+static void foreign_text_turns_no_other_text(void **state)
+{
+    static const char odd[] = "a\xe2\x81\xa9\xe2\x80\xae"
+                              "b\xe2\x81\xa7";
+    static const char *const ends[] = {"</pre>", "</title>", "</script>", "</style>"};
+    (void)state;
+    struct page_world *w = page_world_new(odd, sizeof odd - 1);
+    page_world_cube(w, 40);
+    const char *page = page_world_write(w), *p = page;
+    page_holds(page);
+    while (*p) {
+        const char *text = strchr(p, '>'), *tag = text ? strchr(text, '<') : NULL;
+        if (!tag)
+            break;
+        bool exact = false;
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+            exact |= strncmp(tag, ends[i], strlen(ends[i])) == 0;
+        p = tag;
+        if (strncmp(tag, "</code>", 7) == 0 || exact)
+            continue;
+        int open = 0;
+        for (; text < tag; text++) {
+            assert_true(strncmp(text, "\xe2\x80\xae", 3) != 0 && strncmp(text, "\xe2\x81\xa7", 3) != 0);
+            open += strncmp(text, "\xe2\x81\xa8", 3) == 0;
+            open -= strncmp(text, "\xe2\x81\xa9", 3) == 0;
+            assert_true(open >= 0);
+        }
+        assert_int_equal(open, 0);
+    }
+    /* Charts have it without them, files and statements as it is. */
+    assert_non_null(strstr(page, "\"labels\":[\"ab"));
+    assert_non_null(strstr(page, "data-ac-k=\"a\xe2\x81\xa9\xe2\x80\xae"
+                                 "b"));
+    page_world_free(w);
+}
+
 static void by_icu_the_page_holds_too(void **state)
 {
     (void)state;
@@ -411,6 +448,7 @@ int main(void)
         cmocka_unit_test(scripts_have_no_text_over_several_lines),
         cmocka_unit_test(files_in_the_binary_cannot_end_their_elements),
         cmocka_unit_test(what_counts_the_last_period_says_which),
+        cmocka_unit_test(foreign_text_turns_no_other_text),
         cmocka_unit_test(by_icu_the_page_holds_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
