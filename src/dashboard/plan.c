@@ -115,8 +115,8 @@ static void add_groups(struct choice *x, const struct al_widget *metric, int dim
     if (dimension < 0)
         return;
     const struct al_dash_column *c = al_dash_col(x->d, dimension);
-    if (metric->metric < 0 && al_col_unique(x->d, c))
-        return; /* one row each: every bar would be 1 */
+    if (metric->metric < 0 && (al_col_unique(x->d, c) || (choice_even(c) && !x->d->goal.n_named)))
+        return; /* one row each, or as many as each other: all bars would be alike */
     if (metric->latest && choice_of_time(x, dimension))
         return;
     choice_add(x, al_widget_groups(x->d, metric, dimension));
@@ -293,7 +293,8 @@ static void charts(struct choice *x, const int by[2])
     named_cross(x);
     named_dimensions(x);
     named_measures(x);
-    if (x->entity >= 0 && x->lead.metric >= 0)
+    if (x->entity >= 0 && x->lead.metric >= 0 &&
+        (x->d->goal.n_named || !al_col_unique(x->d, al_dash_col(x->d, x->ranking))))
         add_groups(x, &x->lead, x->entity);
     if (x->lead.metric < 0 && p->n_measures && x->ranking >= 0) { /* beside the rows what is known of them */
         struct al_widget m = choice_metric(x, p->measures[0]);

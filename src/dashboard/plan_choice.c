@@ -222,7 +222,7 @@ static int ranking_column(const struct choice *x)
         for (size_t i = 0; i < p->n_dimensions; i++) {
             const struct al_dash_column *c = al_dash_col(x->d, p->dimensions[i]);
             if (!choice_groups(x, p->dimensions[i]) || (pass < 2 && (c->distinct < 3 || too_long(c))) ||
-                (pass < 1 && calendar(c) && x->time >= 0))
+                (pass < 1 && ((calendar(c) && x->time >= 0) || (x->lead.metric < 0 && choice_even(c)))))
                 continue;
             return p->dimensions[i];
         }

@@ -202,10 +202,12 @@ static void read_sums(struct al_profiler *p)
         if (c->role != AL_ROLE_MEASURE || c->adds != AL_ADDS_ALWAYS ||
             !(p->traits[i].all & AL_CLASS(TOTAL)) || p->traits[i].all & (AL_CLASS(MONEY) | AL_CLASS(FLOW)))
             continue;
-        const char *end = memchr(stem.p, '_', stem.n);
-        if (!end || end == stem.p)
+        if (al_str_is(c->name, "sum") || al_str_is(c->name, "suma"))
+            stem.n = 0; /* of all of them */
+        const char *end = stem.n ? memchr(stem.p, '_', stem.n) : stem.p;
+        if (!end || (stem.n && end == stem.p))
             continue;
-        stem.n = (size_t)(end - stem.p) + 1;
+        stem.n = stem.n ? (size_t)(end - stem.p) + 1 : 0;
         for (size_t k = 0; k < p->c->n; k++)
             if (k != i && column(p, k)->role == AL_ROLE_MEASURE && column(p, k)->name.n > stem.n &&
                 memcmp(column(p, k)->name.p, stem.p, stem.n) == 0)
@@ -242,7 +244,8 @@ static void read_levels(struct al_profiler *p)
         periods |= c->role == AL_ROLE_DIMENSION && c->has_range && p->traits[i].head & AL_CLASS(YEAR);
     }
     for (size_t i = 0; i < p->c->n && !clock && (!names || periods); i++)
-        if (column(p, i)->role == AL_ROLE_MEASURE && column(p, i)->adds == AL_ADDS_ACROSS)
+        if (column(p, i)->role == AL_ROLE_MEASURE && column(p, i)->adds == AL_ADDS_ACROSS &&
+            !p->traits[i].wide)
             column(p, i)->adds = AL_ADDS_NEVER;
 }
 
@@ -352,6 +355,6 @@ void al_profile_table(struct al_profiler *p)
     read_numbered(p);
     read_sums(p);
     read_taxes(p);
-    read_levels(p);
     read_wide(p);
+    read_levels(p);
 }

@@ -134,8 +134,7 @@ static bool begins_word(const struct splitter *s, const struct letter *l, struct
     if (s->last == SORT_LOWER)
         return s->n > 1; /* "kWh", "iPhone" */
     (void)(rest.n ? next_letter(rest, &next) : (next.sort = SORT_NONE));
-    return s->last == SORT_UPPER && s->n > 1 &&
-           next.sort == SORT_LOWER; /* "HTTPServer"; "FTar", "ORtrack" are one */
+    return s->last == SORT_UPPER && next.sort == SORT_LOWER;
 }
 
 void al_words_of(struct al_arena *arena, struct al_str text, struct al_words *ret)

@@ -13,7 +13,7 @@ static const char *const lists[] = {
         "pago paid payment payout payroll peaje penalty pension perdida premiums presupuesto prima proceeds "
         "profit propina purchase recargo recaudacion recaudo receipt reembolso refund reimbursement retiro "
         "revenue revenues royalty sale shipping spend spending spent sponsorship subsidio subsidy subtotal "
-        "surcharge takings taquilla tax tip toll transferencia turnover utilidad vat venta withdrawal",
+        "surcharge takings taquilla tax tip toll transferencia turnover utilidad vat venta withdrawal grants",
     [AL_CLASS_FLOW] =
         "accidentes accidents acre admissions affected alerts altas apariciones appearances appointments "
         "arrests arrivals asistente assaults assists attacks attempts attendance attendee award bags bajas "
@@ -128,7 +128,7 @@ static const char *const lists[] = {
         "asin cedula cif cuil cuit curp customerid dni doi ean expediente folio guid hash iban id "
         "identificador identifier ids imdbid imei isbn issn key nconst nie nif nit objectid oid orderid "
         "pasaporte passport pk placa recordid ref reference referencia respondentid rfc rowid rownum "
-        "rownumber rut serial sku ssn swift tconst uid upc userid uuid vin",
+        "rownumber rut serial sku ssn swift tconst uid upc userid uuid vin pid",
     [AL_CLASS_NUMBER] = "nbr no nr nro num number numero numeric numerico",
     [AL_CLASS_CODE] =
         "batch cas ccode celular clave cod code codigo countrycode cow cowcode cp cusip cve dane ext "

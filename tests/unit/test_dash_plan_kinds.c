@@ -96,6 +96,36 @@ static void eighty_quarters_are_no_ranking(void **s)
     rig_free(&r);
 }
 
+static void two_names_of_each_row_are_one_ranking(void **s)
+{
+    struct rig r;
+    (void)s;
+    rig_init(&r, 51);
+    rig_dimension(&r, "state full", 51);
+    rig_other(&r, "state", AL_ROLE_TEXT, 51);
+    rig_measure(&r, "votes", AL_ADDS_ALWAYS);
+    plan_of(&r, "{}");
+    assert_has(&r, "hbar sum votes state full 10;\n");
+    assert_not(&r, "hbar sum votes state 10;\n");
+    rig_free(&r);
+}
+
+static void rows_are_not_ranked_by_what_is_equally_frequent(void **s)
+{
+    struct rig r;
+    (void)s;
+    rig_init(&r, 555);
+    int c = rig_dimension(&r, "month", 5);
+    r.columns[c].n_top = 5;
+    for (size_t i = 0; i < 5; i++)
+        r.columns[c].top_count[i] = 111;
+    rig_dimension(&r, "status", 4);
+    plan_of(&r, "{}");
+    assert_has(&r, "hbar count * status 4;\n");
+    assert_not(&r, "count * month");
+    rig_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,6 +134,8 @@ int main(void)
         cmocka_unit_test(rows_lead_where_only_an_age_could),
         cmocka_unit_test(totals_among_their_parts_are_left_out_unless_the_goal_names_them),
         cmocka_unit_test(eighty_quarters_are_no_ranking),
+        cmocka_unit_test(two_names_of_each_row_are_one_ranking),
+        cmocka_unit_test(rows_are_not_ranked_by_what_is_equally_frequent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,6 +124,11 @@ static void of_years_side_by_side_the_last_leads_and_the_first_stands_beside(voi
     assert_int_equal(profile.measures[0], 3);
     assert_int_equal(profile.measures[1], 1);
     assert_is(3, "level");
+    static const struct given ages[] = {{"male.2000", 'i', 3000, 2e6, 101, 0, NULL},
+                                        {"male.2010", 'i', 3000, 2e6, 101, 0, NULL},
+                                        {"male.2020", 'i', 3000, 2e6, 101, 0, NULL}};
+    READ(101, ages, "");
+    assert_is(2, "level");
 }
 
 static void levels_without_places_or_with_periods_that_are_no_axis_are_averaged(void **s)
@@ -186,6 +191,11 @@ static void a_tax_alone_is_a_rate_and_a_sum_of_marks_is_a_mark(void **s)
                                          {"sat_m", 'i', 29, 77, 50, 0, NULL},
                                          {"sat_sum", 'i', 53, 144, 80, 0, NULL}};
     READ(1000, marks, "");
+    assert_is(2, "average");
+    static const struct given gases[] = {{"cfc12", 'r', 370, 876, 60, 0, NULL},
+                                         {"cfc11", 'r', 250, 795, 60, 0, NULL},
+                                         {"sum", 'r', 3000, 4100, 60, 0, NULL}};
+    READ(62, gases, "");
     assert_is(2, "average");
 }
 
