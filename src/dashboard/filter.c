@@ -11,8 +11,9 @@
 
 #define VALUE_CHARS 200 /* of one text */
 #define ALL_BYTES \
-    ((size_t)8000)     /* of all filters' texts: statements repeat them, and have a limit themselves */
-#define WORDS_VALUES 5 /* that words list, before "and 3 more" */
+    ((size_t)8000)       /* of all filters' texts: statements repeat them, and have a limit themselves */
+#define FILTERS_READ 100 /* of a plan: those that name no column, too */
+#define WORDS_VALUES 5   /* that words list, before "and 3 more" */
 
 enum al_filter_kind al_filter_kind(const struct al_dash_column *c)
 {
@@ -191,7 +192,8 @@ static int read_number(struct reader *r, struct al_str s, struct al_filter_value
     if (!v->number && orders(r->f->op)) {
         al_fail(r->err, AL_INVALID_INPUT, "the filter on \"%s\" (%s) compares numbers, and \"%s\" is none",
                 shown(r->c->name, name), al_op_name(r->f->op), shown(s, z));
-        return al_hint(r->err, "a number without signs of thousands or units, like 1234.5; one condition a filter");
+        return al_hint(r->err,
+                       "a number without signs of thousands or units, like 1234.5; one condition a filter");
     }
     return keep_text(r, s, v);
 }
@@ -242,7 +244,8 @@ static int read_values(struct reader *r, const struct al_json *value)
         return bad_value(r, "has no value");
     if (list != (value->type == AL_JSON_ARRAY)) {
         bad_value(r, list ? "needs an array as its value" : "needs one value, no array");
-        return list ? al_hint(r->err, f->op == AL_OP_BETWEEN ? "like [100, 200]" : "like [\"North\", \"South\"]")
+        return list ? al_hint(r->err,
+                              f->op == AL_OP_BETWEEN ? "like [100, 200]" : "like [\"North\", \"South\"]")
                     : al_hint(r->err, "several values: in or not_in; a range: between");
     }
     size_t n = list ? value->n : 1;
@@ -300,6 +303,7 @@ int al_filters_read(struct al_dash *d, const struct al_json *list, bool strict, 
     struct al_plan *p = &d->plan;
     struct reader r = {.d = d};
     struct al_err own = {0};
+    size_t seen = 0;
     r.err = strict ? err : &own;
     p->n_filters = 0;
     if (!list || list->type != AL_JSON_ARRAY) {
@@ -310,9 +314,9 @@ int al_filters_read(struct al_dash *d, const struct al_json *list, bool strict, 
     {
         struct al_filter f = {.column = -1};
         r.f = &f;
-        int rc = p->n_filters == AL_DASH_FILTERS
-                     ? al_fail(r.err, AL_INVALID_INPUT, "there are more than %d filters", AL_DASH_FILTERS)
-                     : read_one(&r, j, strict);
+        bool many = p->n_filters == AL_DASH_FILTERS || seen++ == FILTERS_READ;
+        int rc = many ? al_fail(r.err, AL_INVALID_INPUT, "there are more than %d filters", AL_DASH_FILTERS)
+                      : read_one(&r, j, strict);
         if (rc == 0) {
             p->filters[p->n_filters++] = f;
         } else if (strict || own.code == AL_QUERY_LIMIT) {
@@ -324,7 +328,7 @@ int al_filters_read(struct al_dash *d, const struct al_json *list, bool strict, 
             struct al_str why = al_str_of(own.msg);
             al_text_fill(&note, al_text(p, AL_TEXT_FILTER_DROPPED), &why, 1);
             al_dash_note(d, "%.*s", AL_FMT(al_buf_str(&note)));
-            if (p->n_filters == AL_DASH_FILTERS)
+            if (many)
                 break;
         }
     }

@@ -183,6 +183,25 @@ static void what_cannot_be_is_refused_by_name(void **state)
     dash_close(&w);
 }
 
+/* Each that names no column is compared with all names there are; a plan of a megabyte has 20,000 of them. */
+static void of_a_plan_the_first_hundred_filters_are_looked_at(void **state)
+{
+    (void)state;
+    struct dash_world w;
+    struct al_err err = {0};
+    open_world(&w);
+    for (int more = 0; more < 2; more++) {
+        autobuf struct al_buf json = AL_BUF_INIT(1 << 20);
+        for (int i = 0; i < 99 + more; i++)
+            al_buf_addf(&json, "%s{\"column\":\"none%d\",\"op\":\"is_null\"}", i ? "," : "[", i);
+        al_buf_adds(&json, ",{\"column\":\"id\",\"op\":\"=\",\"value\":1}]");
+        al_buf_addc(&json, '\0');
+        assert_int_equal(read_filters(&w, json.p, false, &err), 0);
+        assert_int_equal(w.d.plan.n_filters, 1 - more);
+    }
+    dash_close(&w);
+}
+
 static void filters_are_bounded(void **state)
 {
     (void)state;
@@ -305,6 +324,7 @@ int main(void)
         cmocka_unit_test(each_op_keeps_its_rows),
         cmocka_unit_test(what_cannot_be_is_refused_by_name),
         cmocka_unit_test(filters_are_bounded),
+        cmocka_unit_test(of_a_plan_the_first_hundred_filters_are_looked_at),
         cmocka_unit_test(filters_read_as_sentences),
         cmocka_unit_test(filters_narrow_the_span_of_a_time),
     };
