@@ -162,6 +162,8 @@ enum al_word_kind { /* whole words, English and Spanish; each list is ours and i
 bool al_word_is(struct al_str word, enum al_word_kind kind); /* plurals, too */
 /* The group of words that mean the same ("ventas", "revenue"), or -1. */
 int al_word_synonyms(struct al_str word);
+/* The next group behind this one that has the word, too ("estado": status, then state), or -1. */
+int al_word_synonyms_also(struct al_str word, int group);
 /* Whether two words may mean the same; knows words that are in two groups ("estado": status, state). */
 bool al_word_same(struct al_str a, struct al_str b);
 
@@ -177,6 +179,8 @@ struct al_goal {
     int bucket;          /* enum al_bucket that it asks for ("per month"), or 0 */
     int averaged;        /* the named measure of which it wants the average, or -1 */
     int flag;            /* a column of 0 and 1 whose share it is about ("survival by class"), or -1 */
+    bool rows;           /* it counts rows: "how many orders by status", "orders by status" where each row is one */
+    int things;          /* the column whose different values it counts ("number of customers"), or -1 */
     bool cut;            /* longer than what counts */
     struct al_str unmet[4]; /* words that it asks for and no column answers ("by country", "margin %") */
     size_t n_unmet;
@@ -363,6 +367,8 @@ enum al_text_id {
 };
 /* A template with {0}, {1} …; never a printf format. */
 const char *al_text(const struct al_plan *p, enum al_text_id id);
+/* " or " before this word: in Spanish " o ", or " u ". */
+const char *al_text_or(const struct al_plan *p, struct al_str next);
 /* Appends the template with its gaps filled, as they are (not escaped). */
 void al_text_fill(struct al_buf *out, const char *text, const struct al_str *gaps, size_t n);
 /* "Total revenue per month", ≤ 80 characters. */

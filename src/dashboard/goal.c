@@ -221,13 +221,25 @@ static int averaged(const struct goal *g)
     return -1;
 }
 
+/* "share of removed", "porcentaje de los retirados". */
+static bool share_of(const struct goal *g, size_t at)
+{
+    static const char *const shares[] = {"share",      "proportion", "percentage", "percent",
+                                         "porcentaje", "proporcion", "parte",      NULL};
+    static const char *const small[] = {"of", "de", "del", "the", "los", "las", "la", "el", NULL};
+    size_t i = at;
+    while (i > 0 && goal_in(g->words[i - 1].text, small))
+        i--;
+    return i > 0 && i < at && goal_in(g->words[i - 1].text, shares);
+}
+
 /* A flag that is named like a matter ("survival by class"), not like a group ("sales by member"). */
 static int flag(const struct goal *g)
 {
     for (size_t i = 0; i < g->n_hits; i++) {
         const struct al_dash_column *c = &g->catalog->columns[g->hits[i].column];
         if (c->role == AL_ROLE_BOOLEAN && c->has_range && c->integers && c->min >= 0 && c->max <= 1 &&
-            !goal_introduced(g, g->hits[i].at))
+            (!goal_introduced(g, g->hits[i].at) || share_of(g, g->hits[i].at)))
             return g->hits[i].column;
     }
     return -1;
@@ -240,7 +252,7 @@ void al_goal_read(struct al_arena *arena, struct al_str text, const struct al_da
     struct goal *g = al_arena_alloc(arena, sizeof *g);
     (void)p; /* the roles say what can be named; the order of the shortlists does not */
     *ret = (struct al_goal){
-        .ratio_of = -1, .ratio_over = -1, .averaged = -1, .flag = -1, .cut = head.n < text.n};
+        .ratio_of = -1, .ratio_over = -1, .things = -1, .averaged = -1, .flag = -1, .cut = head.n < text.n};
     if (!g || !head.n)
         return;
     g->arena = arena;
@@ -257,6 +269,7 @@ void al_goal_read(struct al_arena *arena, struct al_str text, const struct al_da
     ret->averaged = averaged(g);
     ret->flag = flag(g);
     goal_ratio(g, ret);
+    goal_count(g, ret);
     ret->purpose = goal_purpose(g);
     goal_unmet(g, ret);
 }

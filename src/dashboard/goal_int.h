@@ -10,7 +10,7 @@
 
 struct goal_word {
     struct al_str text; /* lower case, no accents */
-    int synonyms;       /* a group, or -1 */
+    int synonyms, also; /* groups of words that mean the same, or -1 */
 };
 /* One of a column's names: display, label, identifier. Words for units are left out. */
 struct goal_name {
@@ -53,6 +53,8 @@ enum al_bucket goal_bucket_word(struct al_str word, bool *ret_adverb); /* "month
 const char *goal_purpose(const struct goal *g);
 /* Ratios: needs the hits in the order of the text. */
 void goal_ratio(const struct goal *g, struct al_goal *ret);
+/* goal_count.c: whether rows or things are to be counted; needs the hits in the order of the text. */
+void goal_count(const struct goal *g, struct al_goal *ret);
 /* goal_unmet.c: what is asked for and not there; needs the hits and the ratio. */
 void goal_unmet(const struct goal *g, struct al_goal *ret);
 bool goal_is_value(const struct goal *g, struct al_str word); /* a frequent value of a column */

@@ -139,13 +139,13 @@ static const struct goal_hit *hit_at(const struct goal *g, size_t at)
 /* A measure that adds up and whose name has the word. */
 static int find_part(const struct goal *g, struct al_str text, int not_this)
 {
-    struct goal_word w = {text, -1};
+    struct goal_word w = {text, -1, -1};
     for (size_t c = 0; c < g->catalog->n; c++) {
         if ((int)c == not_this || !adds_up(g, (int)c))
             continue;
         for (int k = 0; k < 3; k++)
             for (size_t i = 0; i < g->columns[c].names[k].n; i++) {
-                struct goal_word own = {g->columns[c].names[k].words[i].text, -1};
+                struct goal_word own = {g->columns[c].names[k].words[i].text, -1, -1};
                 if (goal_same(&w, &own))
                     return (int)c;
             }

@@ -93,9 +93,17 @@ static size_t readings(struct al_str w, struct al_str ret[READINGS], char y[64])
     return n;
 }
 
+static struct goal_word goal_word_of(struct al_str text)
+{
+    int group = al_word_synonyms(text);
+    return (struct goal_word){text, group, al_word_synonyms_also(text, group)};
+}
+
 bool goal_same(const struct goal_word *a, const struct goal_word *b)
 {
-    if (a->synonyms >= 0 && a->synonyms == b->synonyms)
+    if (a->synonyms >= 0 && (a->synonyms == b->synonyms || a->synonyms == b->also))
+        return true;
+    if (a->also >= 0 && (a->also == b->synonyms || a->also == b->also))
         return true;
     if (!a->text.n || !b->text.n || a->text.p[0] != b->text.p[0])
         return false; /* no reading changes the first letter */
@@ -125,7 +133,7 @@ static bool column_name(struct goal *g, struct al_str text, struct al_words *scr
             ret->n = 0;
             return true;
         }
-        ret->words[ret->n++] = (struct goal_word){w, al_word_synonyms(w)};
+        ret->words[ret->n++] = goal_word_of(w);
     }
     return true;
 }
@@ -166,7 +174,7 @@ bool goal_words_read(struct goal *g, struct al_str text)
     spell_signs(&b, text);
     al_words_of(g->arena, al_buf_str(&b), w);
     for (size_t i = 0; i < w->n; i++)
-        g->words[g->n_words++] = (struct goal_word){w->list[i], al_word_synonyms(w->list[i])};
+        g->words[g->n_words++] = goal_word_of(w->list[i]);
     for (size_t i = 0; i < g->catalog->n; i++) {
         const struct al_dash_column *c = &g->catalog->columns[i];
         if (c->role == AL_ROLE_NONE)

@@ -184,7 +184,12 @@ static int lead_column(struct al_dash *d)
         return average;
     if (g->flag >= 0)
         return g->flag;
-    return best_measure(d);
+    int best = g->rows ? -1 : best_measure(d);
+    /* "smokers by region": of what is not there the rows are counted, rather than an average of something
+     * else. */
+    if (best >= 0 && g->n_unmet && g->n_named && al_dash_col(d, best)->adds == AL_ADDS_NEVER)
+        return -1;
+    return best;
 }
 
 /* --- dimensions --- */
@@ -350,6 +355,12 @@ void choice_make(struct choice *x, struct al_dash *d)
     x->time_named = x->time >= 0 && goal_by_time(x);
     x->ratio = al_widget_of(AL_W_KPI, AL_R_KPI);
     x->lead = choice_metric(x, lead_column(d));
+    if (d->goal.things >= 0) {
+        x->lead.metric = d->goal.things;
+        x->lead.agg = AL_AGG_DISTINCT;
+        x->lead.latest = false;
+        x->lead.clock = -1;
+    }
     ratio = ratio_of(x);
     if (d->goal.ratio && d->goal.ratio_first)
         x->lead = ratio;

@@ -90,6 +90,36 @@ static const char *const groups[] = {
     "emission emision",
     "energy energia",
     "electricity electricidad",
+    "arrival arr llegada",
+    "departure dep salida",
+    "car auto coche carro",
+    "field campo",
+    "citation cita",
+    "publisher editorial",
+    "breach brecha",
+    "collision colision choque",
+    "light luz",
+    "location ubicacion localizacion lugar",
+    "species especie",
+    "treatment treat trt tratamiento",
+    "grade grado",
+    "interest interes",
+    "pack package paquete",
+    "author autor",
+    "language lang idioma lengua",
+    "team equipo",
+    "player jugador",
+    "group grupo",
+    "result resultado",
+    "method metodo",
+    "title titulo",
+    "cause causa motivo",
+    "education educ educacion",
+    "race raza",
+    "loan prestamo",
+    "crime delito crimen",
+    "book libro",
+    "dept department departamento",
 };
 
 static bool has_word(const char *list, struct al_str word)
@@ -119,6 +149,14 @@ static bool is_of(const char *group, struct al_str word)
 int al_word_synonyms(struct al_str word)
 {
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        if (is_of(groups[g], word))
+            return (int)g;
+    return -1;
+}
+
+int al_word_synonyms_also(struct al_str word, int group)
+{
+    for (size_t g = (size_t)(group + 1); group >= 0 && g < sizeof groups / sizeof *groups; g++)
         if (is_of(groups[g], word))
             return (int)g;
     return -1;

@@ -360,6 +360,56 @@ static void a_goal_of_other_matters_names_nothing(void **s)
     rig_free(&r);
 }
 
+static void how_many_counts_rows_or_things(void **s)
+{
+    struct rig r;
+    (void)s;
+    shop(&r);
+    goal(&r, "how many parcels by region");
+    assert_true(r.d.goal.rows);
+    goal(&r, "número de paquetes por región");
+    assert_true(r.d.goal.rows);
+    goal(&r, "number of customers per region");
+    assert_false(r.d.goal.rows);
+    assert_int_equal(r.d.goal.things, customer);
+    goal(&r, "clientes por región");
+    assert_int_equal(r.d.goal.things, customer);
+    goal(&r, "number of orders by region"); /* a measure has it */
+    assert_false(r.d.goal.rows);
+    assert_int_equal(r.d.goal.things, -1);
+    goal(&r, "revenue by customer and region");
+    assert_int_equal(r.d.goal.things, -1);
+    int id = rig_other(&r, "ticket_id", AL_ROLE_IDENTIFIER, 1000);
+    goal(&r, "tickets by region");
+    assert_true(names(&r, id) && r.d.goal.rows);
+    rig_free(&r);
+}
+
+static void a_word_of_two_meanings_names_either(void **s)
+{
+    struct rig r;
+    (void)s;
+    rig_init(&r, 1000);
+    int state = rig_dimension(&r, "state", 50);
+    rig_measure(&r, "packs", AL_ADDS_NEVER);
+    goal(&r, "consumo de paquetes por estado");
+    assert_true(names(&r, state));
+    assert_null(r.d.goal.purpose);
+    rig_free(&r);
+}
+
+static void the_share_of_a_flag_is_the_matter(void **s)
+{
+    struct rig r;
+    (void)s;
+    shop(&r);
+    goal(&r, "share of survived by region");
+    assert_int_equal(r.d.goal.flag, survived);
+    goal(&r, "revenue of survived by region");
+    assert_int_equal(r.d.goal.flag, -1);
+    rig_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +427,9 @@ int main(void)
         cmocka_unit_test(average_is_heard),
         cmocka_unit_test(what_no_column_answers_is_kept),
         cmocka_unit_test(a_goal_of_other_matters_names_nothing),
+        cmocka_unit_test(how_many_counts_rows_or_things),
+        cmocka_unit_test(a_word_of_two_meanings_names_either),
+        cmocka_unit_test(the_share_of_a_flag_is_the_matter),
         cmocka_unit_test(hostile_goals_end),
         cmocka_unit_test(goals_of_any_words_end),
     };

@@ -126,6 +126,40 @@ static void rows_are_not_ranked_by_what_is_equally_frequent(void **s)
     rig_free(&r);
 }
 
+static void a_goal_that_counts_leads_with_the_count(void **s)
+{
+    struct rig r;
+    (void)s;
+    rig_init(&r, 5000);
+    rig_dimension(&r, "region", 6);
+    rig_measure(&r, "revenue", AL_ADDS_ALWAYS);
+    rig_other(&r, "customer_id", AL_ROLE_IDENTIFIER, 700);
+    plan_of(&r, "{\"goal\":\"how many sheep by region\"}");
+    assert_has(&r, "kpi count *;\n");
+    assert_has(&r, "hbar count * region 6;\n");
+    rig_free(&r);
+
+    rig_init(&r, 5000);
+    rig_dimension(&r, "region", 6);
+    rig_measure(&r, "revenue", AL_ADDS_ALWAYS);
+    rig_other(&r, "customer_id", AL_ROLE_IDENTIFIER, 700);
+    plan_of(&r, "{\"goal\":\"number of customers per region\"}");
+    assert_has(&r, "hbar count_distinct customer_id region 6;\n");
+    rig_free(&r);
+}
+
+static void of_what_is_not_there_rows_are_counted_rather_than_something_averaged(void **s)
+{
+    struct rig r;
+    (void)s;
+    rig_init(&r, 5000);
+    rig_dimension(&r, "region", 6);
+    rig_measure(&r, "height", AL_ADDS_NEVER);
+    plan_of(&r, "{\"goal\":\"smokers by region\"}");
+    assert_has(&r, "hbar count * region 6;\n");
+    rig_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +168,8 @@ int main(void)
         cmocka_unit_test(rows_lead_where_only_an_age_could),
         cmocka_unit_test(totals_among_their_parts_are_left_out_unless_the_goal_names_them),
         cmocka_unit_test(eighty_quarters_are_no_ranking),
+        cmocka_unit_test(a_goal_that_counts_leads_with_the_count),
+        cmocka_unit_test(of_what_is_not_there_rows_are_counted_rather_than_something_averaged),
         cmocka_unit_test(two_names_of_each_row_are_one_ranking),
         cmocka_unit_test(rows_are_not_ranked_by_what_is_equally_frequent),
     };
