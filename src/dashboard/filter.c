@@ -369,7 +369,7 @@ static void list_words(const struct al_dash *d, const struct al_filter *f, struc
     autobuf struct al_buf list = AL_BUF_INIT((size_t)64 << 10);
     char more[24];
     for (size_t i = 0; i < n; i++) {
-        const char *sep = i == 0 ? "" : i + 1 == f->n_values ? al_text(&d->plan, AL_TEXT_FILTER_OR) : ", ";
+        const char *sep = i == 0 ? "" : i + 1 == f->n_values ? al_text_or(&d->plan, f->values[i].text) : ", ";
         al_buf_adds(&list, sep);
         al_buf_add_str(&list, f->values[i].text);
     }

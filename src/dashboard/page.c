@@ -219,7 +219,7 @@ static struct al_str lacking(struct al_page *p, const struct al_widget *w)
     if (columns[w->by].nulls && !columns[w->dimension].nulls)
         return other;
     al_buf_add_str(&p->text, name);
-    al_buf_adds(&p->text, al_text(&p->d->plan, AL_TEXT_FILTER_OR));
+    al_buf_adds(&p->text, al_text_or(&p->d->plan, other));
     al_buf_add_str(&p->text, other);
     return al_page_keep(p);
 }

@@ -59,6 +59,24 @@ static bool ones(const struct al_dash_column *c)
     return al_col_flag(c) || (c->percent && c->integers && c->has_range && c->min >= 0 && c->max <= 1);
 }
 
+/* English: revenue per unit, cost per delivery; what is not clearly a plural stays. */
+static void singular(struct al_buf *name)
+{
+    static const char *const kept[] = {"ss",  "us",  "is",     "as",      "ches", "shes",
+                                       "xes", "zes", "series", "species", "news", NULL};
+    struct al_str s = al_buf_str(name);
+    if (s.n < 4 || s.p[s.n - 1] != 's')
+        return;
+    for (const char *const *k = kept; *k; k++)
+        if (al_str_ends(s, *k))
+            return;
+    name->n -= al_str_ends(s, "sses") ? 2 : 1;
+    if (al_str_ends(s, "ies") && s.n > 4) {
+        name->n -= 2;
+        al_buf_addc(name, 'y');
+    }
+}
+
 /* "Total revenue", "Rows", "Profit as % of sales". */
 static void metric_text(const struct al_dash *d, const struct al_widget *w, struct al_buf *out)
 {
@@ -75,6 +93,8 @@ static void metric_text(const struct al_dash *d, const struct al_widget *w, stru
     const struct al_dash_column *c = al_dash_col(d, w->metric);
     if (w->agg == AL_AGG_RATIO && w->over >= 0) {
         in_sentence(&name, al_dash_col(d, w->over)->display);
+        if (!w->percent && !d->plan.spanish)
+            singular(&name);
         fill(out, word(d, w->percent ? AL_TEXT_TITLE_RATIO_PERCENT : AL_TEXT_TITLE_RATIO), c->display,
              al_buf_str(&name));
         return;
