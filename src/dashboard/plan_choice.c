@@ -391,7 +391,7 @@ static int row_key(const struct choice *x)
 {
     for (size_t i = 0; i < x->d->catalog.n; i++) {
         const struct al_dash_column *c = al_dash_col(x->d, (int)i);
-        if (c->role == AL_ROLE_IDENTIFIER && al_col_unique(x->d, c))
+        if (c->role == AL_ROLE_IDENTIFIER && al_col_unique(x->d, c) && !al_col_running(x->d, c))
             return (int)i;
     }
     return -1;

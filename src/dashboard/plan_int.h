@@ -24,6 +24,8 @@ bool al_col_number(const struct al_dash_column *c);
 bool al_col_chip(const struct al_dash_column *c);
 /* Nearly each row has a value of its own. */
 bool al_col_unique(const struct al_dash *d, const struct al_dash_column *c);
+/* 1, 2, 3 … of the rows: it names them and says nothing of them. */
+bool al_col_running(const struct al_dash *d, const struct al_dash_column *c);
 /* The time column of a file that lists the same things for each period, or -1: levels count in its last period only. Not so
  * in a list of things that has a date for each (customers and the day they came). */
 int al_dash_clock(const struct al_dash *d);

@@ -49,14 +49,13 @@ bool al_col_unique(const struct al_dash *d, const struct al_dash_column *c)
     return there >= 5 && (double)c->distinct >= 0.9 * (double)there;
 }
 
-/* --- time --- */
-
-/* 1, 2, 3 … of the rows. */
-static bool counts_on(const struct al_dash *d, const struct al_dash_column *c)
+bool al_col_running(const struct al_dash *d, const struct al_dash_column *c)
 {
     return c->role == AL_ROLE_IDENTIFIER && c->has_range && c->integers && (c->min == 0 || c->min == 1) &&
            c->max - c->min + 1 == (double)d->catalog.rows;
 }
+
+/* --- time --- */
 
 /* Some column names things that come back, each at most once a period, and most of them in each. */
 static bool is_panel(const struct al_dash *d, const struct al_dash_column *clock)
@@ -78,7 +77,7 @@ static bool has_row_key(const struct al_dash *d, const struct al_dash_column *cl
     bool panel = is_panel(d, clock);
     for (size_t i = 0; i < d->catalog.n; i++) {
         const struct al_dash_column *c = al_dash_col(d, (int)i);
-        if (panel && counts_on(d, c))
+        if (panel && al_col_running(d, c))
             continue;
         if ((c->role == AL_ROLE_IDENTIFIER || c->role == AL_ROLE_TEXT || c->role == AL_ROLE_DIMENSION) &&
             !c->nulls && al_col_unique(d, c))

@@ -96,6 +96,19 @@ static void eighty_quarters_are_no_ranking(void **s)
     rig_free(&r);
 }
 
+static void a_table_of_rows_has_no_running_number(void **s)
+{
+    struct rig r;
+    (void)s;
+    rig_init(&r, 70);
+    count_rows(&r);
+    rig_dimension(&r, "dose", 7);
+    rig_measure(&r, "weight", AL_ADDS_NEVER);
+    plan_of(&r, "{\"goal\":\"explore\"}");
+    assert_has(&r, "table dose,weight;\n");
+    rig_free(&r);
+}
+
 static void two_names_of_each_row_are_one_ranking(void **s)
 {
     struct rig r;
@@ -170,6 +183,7 @@ int main(void)
         cmocka_unit_test(eighty_quarters_are_no_ranking),
         cmocka_unit_test(a_goal_that_counts_leads_with_the_count),
         cmocka_unit_test(of_what_is_not_there_rows_are_counted_rather_than_something_averaged),
+        cmocka_unit_test(a_table_of_rows_has_no_running_number),
         cmocka_unit_test(two_names_of_each_row_are_one_ranking),
         cmocka_unit_test(rows_are_not_ranked_by_what_is_equally_frequent),
     };
