@@ -535,6 +535,7 @@ class Check:
                 raw += len(w.table.rows)
         said = self.numbers_in(self.page.foot.replace(source, ""))
         above = self.numbers_in(self.page.sub.replace(source, ""))
+        raw = min(raw, len(self.rows))  # points and tables may show one row twice
         for what, n, among in ("rows", self.data.n, said), ("raw rows", raw, said), ("rows that the filters keep", len(self.rows), above):
             self.numbers += 1
             if n and float(n) not in among:
