@@ -5,6 +5,8 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #define SCRATCH ((size_t)2 << 20)
 #define COMPACT 1e6  /* key figures from here on are written short */
@@ -40,6 +42,18 @@ static struct al_str span(struct al_page *p, int column, enum al_bucket b)
     return first.n && last.n ? between(p, first, last) : AL_STR("");
 }
 
+/* Of weeks, whose Mondays may lie before all rows: months, and none that the column does not reach. */
+static struct al_str weeks(struct al_page *p, int column, const struct al_result *r)
+{
+    const struct al_dash_column *c = &p->d->catalog.columns[column];
+    char first[16], last[16];
+    snprintf(first, sizeof first, "%.*s", AL_FMT(al_utf8_head(r->labels[0], 10)));
+    snprintf(last, sizeof last, "%.*s", AL_FMT(al_utf8_head(r->labels[r->n_labels - 1], 10)));
+    bool early = c->first[0] && strncmp(first, c->first, 10) < 0;
+    struct al_str from = time_text(p, AL_BUCKET_MONTH, early ? c->first : first);
+    return between(p, from, time_text(p, AL_BUCKET_MONTH, last));
+}
+
 /* The time that the rows are of: the axis of a trend, else the first time column. */
 static struct al_str period(struct al_page *p)
 {
@@ -53,6 +67,8 @@ static struct al_str period(struct al_page *p)
         struct al_str whole = span(p, w->dimension, axis);
         if (whole.n)
             return whole;
+        if (axis == AL_BUCKET_WEEK)
+            return weeks(p, w->dimension, r);
         return between(p, al_page_key(p, w, false, r->labels[0]),
                        al_page_key(p, w, false, r->labels[r->n_labels - 1]));
     }

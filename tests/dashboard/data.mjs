@@ -105,7 +105,7 @@ export const evil = EVIL;
 export const evilRows = Array.from({ length: 600 }, (_, i) => ({
   "<script>window.pwned=4</script>": EVIL[i % EVIL.length],
   "</title></script><img src=x onerror=window.pwned=5>": EVIL[(i * 5) % 8],
-  "=cmd|' /C calc'!A0": ["a", "b\u2028c", "</style><style>*{display:none}</style>"][i % 3],
+  "=cmd|' /C calc'!A0": ["x;=1+1", "b\u2028c", "</style><style>*{display:none}</style>"][i % 3],
   "מכירות \u202e sales": i % 97,
   ["sales amount " + "y".repeat(10_000)]: (i * 7) % 1000,
   "order date 😀": date(i),

@@ -252,15 +252,19 @@ test("a scatter's file has every point, and no text that a spreadsheet runs is i
   assert.ok(points.slice(1).every(([x, y]) => rows.some((r) => String(r.sales) === x && String(r.profit) === y)));
   const hostile = await at("evil");
   let guarded = 0;
+  const files = [];
   for (const button of await hostile.locator(".ac-csv").all()) {
     const file = await download(hostile, button);
     assert.doesNotMatch(file.name, /[\\/:*?"<>|\u202a-\u202e]/);
+    files.push(file.bytes.toString());
     for (const cell of parse(file.bytes.subarray(3).toString()).flat()) {
       assert.ok(plain(cell) || !RUNS.test(cell), cell.slice(0, 80));
       if (cell.startsWith("'") && RUNS.test(cell.slice(1))) guarded++;
     }
   }
   assert.ok(guarded > 0);
+  assert.ok(!files.some((text) => /;\s*[=@]/.test(text)), "behind a semicolon, either");
+  assert.ok(files.some((text) => text.includes("x;'=1+1")));
   quiet(page);
 });
 

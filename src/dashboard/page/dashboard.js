@@ -448,7 +448,9 @@
   function csvText(text) {
     text = String(text);
     if (!/^-\d+(\.\d+)?$/.test(text) && /^[\t\r]|^[\s\u0000-\u001f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text)) text = "'" + text;
-    return /[",\r\n\t]|^\s|\s$/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+    // Where the separator is ";" the text behind one is a cell, too.
+    text = text.replace(/([;\t\r\n][ \t\r\n]*)(?![+\-]\d)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g, "$1'");
+    return /[",;\r\n\t]|^\s|\s$/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
   }
   function csvCell(cell) {
     var v = cell.getAttribute("data-ac-v"), key = cell.getAttribute("data-ac-k");
