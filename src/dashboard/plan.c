@@ -110,12 +110,19 @@ static void trends(struct choice *x)
         add_trend(x, &x->ratio, x->time, -1);
 }
 
+/* All of its values in as many rows, as far as that is known. */
+static bool equal(const struct al_dash_column *c)
+{
+    size_t n = c->n_top < c->distinct ? c->n_top : (size_t)c->distinct;
+    return n >= 2 && c->top_count[0] && c->top_count[n - 1] == c->top_count[0];
+}
+
 static void add_groups(struct choice *x, const struct al_widget *metric, int dimension)
 {
     if (dimension < 0)
         return;
     const struct al_dash_column *c = al_dash_col(x->d, dimension);
-    if (metric->metric < 0 && (al_col_unique(x->d, c) || (choice_even(c) && !x->d->goal.n_named)))
+    if (metric->metric < 0 && (al_col_unique(x->d, c) || (equal(c) && !x->d->goal.n_named)))
         return; /* one row each, or as many as each other: all bars would be alike */
     if (metric->latest && choice_of_time(x, dimension))
         return;
@@ -275,6 +282,8 @@ static void fill_up(struct choice *x)
         else if (x->ranking >= 0)
             add_groups(x, &m, x->ranking);
     }
+    if (x->n - count_kpis(x) < FEW_CHARTS && x->lead.metric < 0)
+        default_cross(x); /* what came of each treatment */
     if (x->n - count_kpis(x) < FEW_CHARTS)
         add_scatter(x);
     if (x->n - count_kpis(x) < FEW_CHARTS - 1)
