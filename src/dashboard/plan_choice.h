@@ -36,7 +36,7 @@ void choice_add(struct choice *x, struct al_widget w);
 void choice_table(const struct choice *x, struct al_widget *w);
 
 /* plan_total.c: leaves out the rows of values that are the sum of all others, by filters with notes; where the person
- * has filters of their own it is only said. */
+ * has filters of their own for that column it is only said. The plan's filters have been read. */
 void al_plan_totals(struct al_dash *d);
 
 #endif

@@ -59,16 +59,27 @@ static bool adds_up(struct al_dash *d, int column, int measure)
     return false;
 }
 
+/* The person's filter of the column, which stands for itself; NULL: there is none. */
+static const struct al_filter *filter_of(const struct al_dash *d, int column)
+{
+    for (size_t i = 0; i < d->plan.n_filters; i++)
+        if (d->plan.filters[i].column == column)
+            return &d->plan.filters[i];
+    return NULL;
+}
+
 void al_plan_totals(struct al_dash *d)
 {
-    bool own = al_json_get(d->request, "filters") != NULL; /* the person's filters stand for themselves */
     int measure = added(d);
     for (size_t i = 0; measure >= 0 && i < d->profile.n_dimensions; i++) {
         int column = d->profile.dimensions[i];
         const struct al_dash_column *c = al_dash_col(d, column);
         if (!c->total.n || goal_says(d, c->total) || (d->db && !adds_up(d, column, measure)))
             continue;
-        if (own || d->plan.n_filters == AL_DASH_FILTERS) {
+        const struct al_filter *f = filter_of(d, column);
+        if (f && (f->op == AL_OP_EQ || f->op == AL_OP_IN))
+            continue; /* these values and no others */
+        if (f || d->plan.n_filters == AL_DASH_FILTERS) {
             AL_NOTE(d, NOTE_TOTAL_THERE, c->display, c->total);
             continue;
         }
