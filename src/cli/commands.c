@@ -265,7 +265,7 @@ const struct al_command al_command_table[] = {
           "some rows, their values as the file writes them; Spanish"},
          {"alisio dashboard sales.csv --plan > plan.json && alisio dashboard sales.csv --spec plan.json",
           "see the plan, change it, build it"},
-         {"alisio dashboard october.csv --like last", "the newest dashboard again, of another file"}),
+         {"alisio dashboard sales.csv --like last", "the newest dashboard again, of this file"}),
      .min_args = 1,
      .max_args = 1,
      .arg = AL_ARG_FILE,
