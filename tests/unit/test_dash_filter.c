@@ -308,8 +308,8 @@ static void filters_narrow_the_span_of_a_time(void **state)
         struct dash_world w;
         struct al_err err = {0};
         open_world(&w);
-        strcpy(w.columns[DAY].first, "2023-12-31T23:59");
-        strcpy(w.columns[DAY].last, "2025-01-01T00:00");
+        snprintf(w.columns[DAY].first, sizeof w.columns[DAY].first, "2023-12-31T23:59");
+        snprintf(w.columns[DAY].last, sizeof w.columns[DAY].last, "2025-01-01T00:00");
         assert_int_equal(read_filters(&w, cases[i].filters, true, &err), 0);
         al_filters_narrow(&w.d);
         assert_string_equal(w.columns[DAY].first, cases[i].first);
