@@ -81,6 +81,7 @@ static int print(struct al_app *app, const char *browser, const char *folder, co
     const char *argv[16] = {browser,
                             "--headless=new",
                             "--disable-gpu",
+                            "--disable-dev-shm-usage",
                             "--no-first-run",
                             "--disable-extensions",
                             "--disable-background-networking",
@@ -88,7 +89,7 @@ static int print(struct al_app *app, const char *browser, const char *folder, co
                             "--no-pdf-header-footer",
                             profile,
                             pdf};
-    size_t n = 10;
+    size_t n = 11;
     if (geteuid() == 0)
         argv[n++] = "--no-sandbox"; /* it refuses to run as root otherwise */
     argv[n++] = url.p;
