@@ -33,6 +33,9 @@ export function specsOf(html) {
   return specs;
 }
 
+// In Arabic quarters are words: the first to the fourth.
+const ARABIC_QUARTERS = ["الأول", "الثاني", "الثالث", "الرابع"];
+
 // Texts of periods that do not say their key: the year, the month's name as Intl has it, the day, the hour.
 export function periodsWrong(html) {
   const locale = html.match(/data-ac-locale="([^"]+)"/)[1], wrong = [];
@@ -43,7 +46,7 @@ export function periodsWrong(html) {
     const [, year, quarter, month, day, hour] = key.match(/^(\d{4})-(?:Q(\d)|(\d\d)(?:-(\d\d)(?:T(\d\d))?)?)$/);
     const date = new Date(Date.UTC(+year, month ? month - 1 : 0, +(day ?? 1), +(hour ?? 0)));
     const needs = hour ? [] : [digits(+year)];
-    if (quarter) needs.push(digits(+quarter));
+    if (quarter) needs.push(locale.startsWith("ar") ? ARABIC_QUARTERS[quarter - 1] : digits(+quarter));
     if (month) needs.push(part(date, { month: "short", day: "numeric" }, "month").replace(".", "").slice(0, 3));
     if (day) needs.push(digits(+day));
     if (hour) needs.push(part(date, { hour: "numeric" }, "hour"));
