@@ -1,12 +1,14 @@
 /*
  * The stages of a dashboard and what they hand on, in their order:
  *
- *   catalog  what the dataset says of its columns          catalog.c
- *   profile  what each column is for: roles, kinds         profile*.c, words.c
- *   goal     which columns the person named, and why       goal.c
- *   plan     widgets                                       plan*.c; from JSON and back plan_json.c; held to the rules repair.c
- *   result   the numbers of each widget, in one scan       scan*.c; as SQL sql.c; filters filter.c; buckets bucket.c
- *   page     HTML                                          page*.c; numbers and dates as text format.c; words text.c
+ *   catalog  what the dataset says of its columns          catalog.c; which sheet sheet.c
+ *   profile  what each column is for: roles, kinds         profile*.c, words*.c
+ *   goal     which columns the person named, and why       goal*.c
+ *   plan     widgets                                       plan*.c; from JSON plan_read*.c, back plan_json.c; held to the
+ *                                                          rules repair*.c; filters filter*.c; titles titles.c
+ *   result   the numbers of each widget, in one scan       scan*.c over keys.c, ids.c, group.c; by the chips cube.c; what is
+ *                                                          shown finish.c; as SQL sql*.c; buckets bucket.c
+ *   page     HTML                                          page*.c; numbers and dates as text format*.c; words text.c
  *
  * All texts of a build lie in one arena (al_dash.arena) unless it says otherwise; column numbers index al_dash_catalog.columns.
  */

@@ -45,7 +45,10 @@ static bool adds_up(struct al_dash *d, int column, int measure)
     al_sql_name(&sql, m->name);
     al_buf_adds(&sql, " AS n FROM ");
     al_sql_name(&sql, d->catalog.view);
-    al_buf_adds(&sql, " WHERE typeof(n) IN ('integer','real'))");
+    /* By its own name: a column of the file may be called n, too. */
+    al_buf_adds(&sql, " WHERE typeof(");
+    al_sql_name(&sql, m->name);
+    al_buf_adds(&sql, ") IN ('integer','real'))");
     if (al_buf_failed(&sql) || sqlite3_prepare_v2(d->db, sql.p, (int)sql.n, &s, NULL) != SQLITE_OK)
         return false;
     if (sqlite3_step(s) == SQLITE_ROW) {

@@ -128,6 +128,20 @@ test("an earlier dashboard is made again of another file", () =>
     assert.notEqual(next.artifactId, first.artifactId);
   }));
 
+test("rows that hold the sum of the others are left out, whatever the columns are called, and only then", () =>
+  withHome((home) => {
+    const file = (name, header, total) => {
+      const lines = [header];
+      for (let i = 0; i < 20; i++)
+        lines.push(`North,x${i % 3},${10 + i}`, `South,y${i % 4},${20 + i}`, `Total,z,${total(30 + 2 * i)}`);
+      writeFileSync(join(home.workspace, name), lines.join("\n") + "\n");
+      return runJson(home, ["dashboard", name]).json.structured;
+    };
+    for (const header of ["Entity,m,Sales", "Entity,n,Sales", "Entity,k,Sales"])
+      assert.deepEqual(file("totals.csv", header, (both) => both).plan.filters, [{ column: "entity", op: "!=", value: "Total" }]);
+    assert.deepEqual(file("film.csv", "Entity,n,Sales", () => 7).plan.filters, []);
+  }));
+
 test("switched off, read-only or not there: each says so", () =>
   withHome((home) => {
     assert.match(run(home, ["dashboard", "nofile.csv"]).stderr, /NOT_FOUND/);

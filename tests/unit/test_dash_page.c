@@ -24,11 +24,11 @@ struct reader {
 static void hash_is_in(const char *page, const char *kind, const char *text, size_t n)
 {
     unsigned char sum[32];
-    char wanted[80] = "'sha256-";
+    char wanted[80], digest[64];
     const char *policy = strstr(page, kind), *end = policy ? strchr(policy, ';') : NULL;
     SHA256((const unsigned char *)text, n, sum);
-    EVP_EncodeBlock((unsigned char *)wanted + 8, sum, 32);
-    strcat(wanted, "'");
+    EVP_EncodeBlock((unsigned char *)digest, sum, 32);
+    snprintf(wanted, sizeof wanted, "'sha256-%s'", digest);
     const char *at = policy ? strstr(policy, wanted) : NULL;
     assert_true(at && end && at < end);
 }
