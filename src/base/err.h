@@ -51,12 +51,15 @@
     X(QUERY_LIMIT, 5, 413)                                                                         \
     X(RESULT_TOO_LARGE, 5, 413)                                                                    \
     X(QUOTA_EXCEEDED, 5, 413)                                                                      \
+    X(CONTEXT_LIMIT, 5, 413)                                                                       \
+    X(TURN_LIMIT, 5, 413)                                                                          \
     X(BUSY, 5, 429)                                                                                \
     X(RUNTIME_UNAVAILABLE, 6, 503)                                                                 \
     X(ENGINE_UNAVAILABLE, 6, 503)                                                                  \
     X(EXTRAS_NOT_INSTALLED, 6, 503)                                                                \
     X(EXTRAS_INSTALL_FAILED, 6, 503)                                                               \
     X(UPSTREAM_UNAVAILABLE, 6, 503)                                                                \
+    X(UPSTREAM_REJECTED, 6, 502)                                                                   \
     X(CANCELLED, 7, 409)                                                                           \
     X(INTERRUPTED, 7, 409)                                                                         \
     X(INTERNAL, 70, 500)                                                                           \

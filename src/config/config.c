@@ -444,6 +444,7 @@ void al_config_value_json(const struct al_config *c, enum al_opt o, struct al_bu
         return;
     case AL_OPT_CHOICE:
     case AL_OPT_PATH:
+    case AL_OPT_TEXT:
     case AL_OPT_IMAGE:
         al_jw_strz(&w, v->text);
         return;

@@ -59,6 +59,15 @@ enum al_opt {
     AL_OPT_ANALYSIS_RETENTION_JOBS_DAYS,
     AL_OPT_ANALYSIS_RETENTION_INTERMEDIATE_DAYS,
     AL_OPT_ANALYSIS_RETENTION_ARTIFACTS_DAYS,
+    AL_OPT_PROVIDER,
+    AL_OPT_MODEL,
+    AL_OPT_MAX_TURNS,
+    AL_OPT_MAX_OUTPUT_TOKENS,
+    AL_OPT_MAX_TOKENS, /* 0: by the window */
+    AL_OPT_COMPACTION_THRESHOLD, /* hundredths */
+    AL_OPT_COMPACTION_KEEP_TURNS,
+    AL_OPT_CONTEXT_MAX_BYTES,
+    AL_OPT_CONTEXT_CLAUDE_MD,
     AL_OPT_FILES_PROTECT, /* list of patterns: "name" adds, "!name" lifts */
     AL_OPT_FILES_SECRET,
     AL_OPT_COUNT,
@@ -94,7 +103,7 @@ int al_config_load_bytes(struct al_str user, struct al_str project, struct al_co
 void al_config_free(struct al_config *c);
 
 bool al_config_bool(const struct al_config *c, enum al_opt o);
-int64_t al_config_int(const struct al_config *c, enum al_opt o); /* of analysis.oci.cpus: hundredths of one */
+int64_t al_config_int(const struct al_config *c, enum al_opt o); /* of analysis.oci.cpus and compaction.threshold: hundredths of one */
 const char *al_config_text(const struct al_config *c, enum al_opt o); /* NULL when unset */
 size_t al_config_list(const struct al_config *c, enum al_opt o, const char *const **ret);
 enum al_layer al_config_layer(const struct al_config *c, enum al_opt o);
@@ -103,6 +112,9 @@ const char *al_config_origin(const struct al_config *c,
 /* mcp.servers of the user's file. */
 struct al_servers;
 const struct al_servers *al_config_servers(const struct al_config *c);
+/* providers of the user's file (config/providers.h), without those that are only known beforehand. */
+struct al_providers;
+const struct al_providers *al_config_providers(const struct al_config *c);
 const char *al_opt_name(enum al_opt o);      /* "forge.javascript.timeoutMs" */
 const char *al_opt_help(enum al_opt o);      /* one sentence */
 /* INVALID_INPUT naming the nearest key. */

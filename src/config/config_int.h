@@ -14,6 +14,7 @@ enum al_opt_type {
     AL_OPT_HUNDREDTHS, /* a number with at most two decimals; num, min and max count hundredths */
     AL_OPT_CHOICE,
     AL_OPT_PATH,
+    AL_OPT_TEXT,  /* 1 to 200 characters on one line */
     AL_OPT_IMAGE, /* a container image by its digest: NAME@sha256:… */
     AL_OPT_LIST,
 };

@@ -8,6 +8,7 @@
 
 #define MIB (INT64_C(1) << 20)
 #define GIB (INT64_C(1) << 30)
+#define TEXT_MAX 200
 
 static const char *const host_choices[] = {"auto", "process", "worker", NULL};
 static const char *const runtime_choices[] = {"auto", "bwrap", "landlock", "oci", "wasm", "managed", NULL};
@@ -310,6 +311,59 @@ const struct al_opt_def al_opt_table[AL_OPT_COUNT] = {
          .min = 0,
          .max = 3650,
          .num = 0},
+    [AL_OPT_PROVIDER] = {.name = "provider",
+                         .help = "The model provider that is used: a name under providers, or one that is known.",
+                         .type = AL_OPT_TEXT,
+                         .env = "ALISIO_PROVIDER"},
+    [AL_OPT_MODEL] = {.name = "model",
+                      .help = "The model that is used; unset: the provider's own.",
+                      .type = AL_OPT_TEXT,
+                      .env = "ALISIO_MODEL"},
+    [AL_OPT_MAX_TURNS] = {.name = "maxTurns",
+                          .help = "Requests to the model that one run may make.",
+                          .type = AL_OPT_INT,
+                          .project = AL_PROJECT_LOWER,
+                          .min = 1,
+                          .max = 10000,
+                          .num = 100},
+    [AL_OPT_MAX_OUTPUT_TOKENS] = {.name = "maxOutputTokens",
+                                  .help = "Tokens that one answer may have.",
+                                  .type = AL_OPT_INT,
+                                  .project = AL_PROJECT_LOWER,
+                                  .min = 256,
+                                  .max = 1000000,
+                                  .num = 16384},
+    [AL_OPT_MAX_TOKENS] = {.name = "maxTokens",
+                           .help = "Tokens that one run may use, in and out; 0: eight times the model's window, at "
+                                   "least 400,000, at most 8,000,000.",
+                           .type = AL_OPT_INT,
+                           .project = AL_PROJECT_LOWER,
+                           .min = 0,
+                           .max = INT64_C(1000000000),
+                           .num = 0},
+    [AL_OPT_COMPACTION_THRESHOLD] = {.name = "compaction.threshold",
+                                     .help = "Share of the window at which older turns are summarised.",
+                                     .type = AL_OPT_HUNDREDTHS,
+                                     .min = 30,
+                                     .max = 95,
+                                     .num = 85},
+    [AL_OPT_COMPACTION_KEEP_TURNS] = {.name = "compaction.keepTurns",
+                                      .help = "Newest turns that a summary leaves as they are.",
+                                      .type = AL_OPT_INT,
+                                      .min = 0,
+                                      .max = 100,
+                                      .num = 2},
+    [AL_OPT_CONTEXT_MAX_BYTES] = {.name = "context.maxBytes",
+                                  .help = "Bytes of AGENTS.md files that are sent to the model, in all; 0: none.",
+                                  .type = AL_OPT_INT,
+                                  .project = AL_PROJECT_LOWER,
+                                  .min = 0,
+                                  .max = MIB,
+                                  .num = 32768},
+    [AL_OPT_CONTEXT_CLAUDE_MD] = {.name = "context.claudeMd",
+                                  .help = "CLAUDE.md is read where no AGENTS.md stands beside it.",
+                                  .type = AL_OPT_BOOL,
+                                  .num = 0},
     [AL_OPT_FILES_PROTECT] = {.name = "files.protect",
                               .help =
                                   "Names that tools may not write: \"name\" adds one, \"!name\" lifts one.",
@@ -587,6 +641,11 @@ int al_opt_read(enum al_opt o, const struct al_json *json, const char *dir, stru
         return refuse(o, json, want, err);
     case AL_OPT_HUNDREDTHS:
         return read_hundredths(o, json, ret, err);
+    case AL_OPT_TEXT:
+        if (!plain_text(json, TEXT_MAX))
+            return refuse(o, json, "a text of 1 to 200 characters on one line", err);
+        ret->text = al_xdup(json->str.p, json->str.n);
+        return 0;
     case AL_OPT_IMAGE:
         return read_image(o, json, ret, err);
     case AL_OPT_CHOICE:

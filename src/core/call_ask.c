@@ -19,7 +19,7 @@ struct al_call_asking {
 bool al_call_may_ask(const struct al_call_core *c)
 {
     return c->refused && c->call.err.code == AL_APPROVAL_REQUIRED && c->spec.ask &&
-           c->call.origin == AL_ORIGIN_MCP;
+           al_origin_is_model(c->call.origin);
 }
 
 static bool is_analysis(const struct al_tool *tool)
@@ -137,10 +137,8 @@ struct al_call_installing {
 
 static void note_install(const struct al_call *call, const struct al_call_installing *in, bool yes)
 {
-    static const char *const origins[] = {
-        [AL_ORIGIN_CLI] = "cli", [AL_ORIGIN_MCP] = "mcp", [AL_ORIGIN_SCRIPT] = "script"};
     char capability[] = AL_CAP_ANALYSIS_INSTALL, effect[] = "external", origin[8], decision[32], reason[96];
-    snprintf(origin, sizeof(origin), "%s", origins[call->origin]);
+    snprintf(origin, sizeof(origin), "%s", al_origin_name(call->origin));
     snprintf(decision, sizeof(decision), "%s", yes ? "approved" : "refused: EXTRAS_NOT_INSTALLED");
     snprintf(reason, sizeof(reason), "the extras %s: %s", in->extras,
              in->approval != AL_APPROVAL_NONE ? "the person was asked: once"

@@ -26,7 +26,7 @@ static void look_for_grant(const struct al_call_core *c, struct al_gate_query *q
     const struct al_core *core = c->call.core;
     const struct al_tool *tool = c->call.tool;
     const char *isolation = c->wall_known ? al_py_isolation_name(c->wall.isolation) : NULL;
-    if (!c->serial || c->call.origin != AL_ORIGIN_MCP)
+    if (!c->serial || !al_origin_is_model(c->call.origin))
         return;
     if (!tool->capability) {
         q->granted = al_store_grant_valid(core->store, core->session.id, tool->name, NULL);
@@ -47,7 +47,7 @@ static struct al_gate_query query_of(const struct al_call_core *c)
     q.can_ask = call->core->can_ask;
     q.over_mcp = strcmp(call->core->source, "mcp") == 0;
     q.scratch_only = c->serial && tool->scratch_only && call->core->scratch && tool->scratch_only(call->args);
-    q.can_ask_now = c->spec.ask && call->origin == AL_ORIGIN_MCP;
+    q.can_ask_now = c->spec.ask && al_origin_is_model(call->origin);
     q.isolation_known = c->wall_known;
     q.isolation = c->wall.isolation;
     look_for_grant(c, &q);
@@ -91,7 +91,7 @@ int al_call_ask_gate(struct al_call_core *c)
         decide_isolation(c, &q);
         bool granted = q.granted;
         q.granted = false;
-        if (call->origin == AL_ORIGIN_MCP)
+        if (al_origin_is_model(call->origin))
             c->why = granted && al_gate_decide(policy, &q, tool->name, NULL) < 0 ? "allowed by a stored grant"
                                                                                  : "allowed by a flag";
     }

@@ -52,8 +52,6 @@ int al_call_audit(struct al_call_core *c, struct al_err *err)
     struct al_call *call = &c->call;
     if (!c->refused && !(err && c->serial && call->origin != AL_ORIGIN_SCRIPT))
         return 0;
-    static const char *const origins[] = {
-        [AL_ORIGIN_CLI] = "cli", [AL_ORIGIN_MCP] = "mcp", [AL_ORIGIN_SCRIPT] = "script"};
     autobuf struct al_buf reason = AL_BUF_INIT(2048);
     if (c->refused)
         al_buf_adds(&reason, call->err.msg);
@@ -69,7 +67,7 @@ int al_call_audit(struct al_call_core *c, struct al_err *err)
         .run = mutable_text(call->run_id),
         .tool = mutable_text(call->tool->name),
         .effect = mutable_text(al_effect_name(call->tool->effect)),
-        .origin = mutable_text(origins[call->origin]),
+        .origin = mutable_text(al_origin_name(call->origin)),
         .decision = mutable_text(c->decision),
         .reason = reason.p,
     };

@@ -189,7 +189,7 @@ static void take_wall(const struct al_core *core, const struct al_tool *tool, st
         q->isolation = wall.isolation;
         isolation = al_py_isolation_name(wall.isolation);
     }
-    if (q->origin == AL_ORIGIN_MCP && tool->effect >= AL_EFFECT_WRITE)
+    if (al_origin_is_model(q->origin) && tool->effect >= AL_EFFECT_WRITE)
         q->granted = al_store_grant_valid(core->store, core->session.id,
                                           tool->capability ? tool->capability : tool->name, isolation);
 }

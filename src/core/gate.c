@@ -16,6 +16,17 @@ const char *al_effect_name(enum al_effect e)
     return names[e];
 }
 
+const char *al_origin_name(enum al_origin o)
+{
+    static const char *const names[] = {
+        [AL_ORIGIN_CLI] = "cli",
+        [AL_ORIGIN_MCP] = "mcp",
+        [AL_ORIGIN_SCRIPT] = "script",
+        [AL_ORIGIN_AGENT] = "agent",
+    };
+    return names[o];
+}
+
 /* What opens a cell. A cell that nothing can open does not exist; --read-only closes every cell that is not
  * FREE. */
 enum {
@@ -29,16 +40,19 @@ enum {
 
 /* A script can never ask, and stored grants do not count for it: what a person granted was a call that they
  * saw. */
-static const unsigned char opens[5][3] = {
-    [AL_EFFECT_READ] = {[AL_ORIGIN_CLI] = FREE, [AL_ORIGIN_MCP] = FREE, [AL_ORIGIN_SCRIPT] = FREE},
-    [AL_EFFECT_INTERNAL] = {[AL_ORIGIN_CLI] = FREE, [AL_ORIGIN_MCP] = FREE, [AL_ORIGIN_SCRIPT] = FREE},
+static const unsigned char opens[5][4] = {
+    [AL_EFFECT_READ] = {[AL_ORIGIN_CLI] = FREE, [AL_ORIGIN_MCP] = FREE, [AL_ORIGIN_SCRIPT] = FREE, [AL_ORIGIN_AGENT] = FREE},
+    [AL_EFFECT_INTERNAL] = {[AL_ORIGIN_CLI] = FREE, [AL_ORIGIN_MCP] = FREE, [AL_ORIGIN_SCRIPT] = FREE, [AL_ORIGIN_AGENT] = FREE},
     [AL_EFFECT_WRITE] = {[AL_ORIGIN_CLI] = TYPED,
                          [AL_ORIGIN_MCP] = FLAG | SCRATCH | GRANT,
-                         [AL_ORIGIN_SCRIPT] = FLAG | SCRATCH | PREAPPROVED},
+                         [AL_ORIGIN_SCRIPT] = FLAG | SCRATCH | PREAPPROVED,
+                         [AL_ORIGIN_AGENT] = FLAG | SCRATCH | GRANT},
     [AL_EFFECT_PROCESS] =
-        {[AL_ORIGIN_CLI] = TYPED, [AL_ORIGIN_MCP] = FLAG | GRANT, [AL_ORIGIN_SCRIPT] = FLAG | PREAPPROVED},
+        {[AL_ORIGIN_CLI] = TYPED, [AL_ORIGIN_MCP] = FLAG | GRANT, [AL_ORIGIN_SCRIPT] = FLAG | PREAPPROVED,
+         [AL_ORIGIN_AGENT] = FLAG | GRANT},
     [AL_EFFECT_EXTERNAL] =
-        {[AL_ORIGIN_CLI] = TYPED, [AL_ORIGIN_MCP] = FLAG | GRANT, [AL_ORIGIN_SCRIPT] = FLAG | PREAPPROVED},
+        {[AL_ORIGIN_CLI] = TYPED, [AL_ORIGIN_MCP] = FLAG | GRANT, [AL_ORIGIN_SCRIPT] = FLAG | PREAPPROVED,
+         [AL_ORIGIN_AGENT] = FLAG | GRANT},
 };
 
 static const char *const flags[] = {
@@ -104,6 +118,8 @@ static int hint_flag(const struct al_gate_query *q, const char *tool_name, const
     const char *uses = q->can_ask && q->origin == AL_ORIGIN_SCRIPT ? "name it in `uses`, or " : "";
     if (q->origin == AL_ORIGIN_SCRIPT && !q->over_mcp)
         return al_hint(err, "call %s directly, or start alisio with %s%s", tool_name, flag, scratch);
+    if (q->origin == AL_ORIGIN_AGENT)
+        return al_hint(err, "the person starts alisio with %s%s", flag, scratch);
     return al_hint(err, "%sput %s into alisio's arguments in the client's configuration (`alisio mcp %s`)%s",
                    uses, flag, flag, scratch);
 }
@@ -130,7 +146,7 @@ static int fail_weaker(const struct al_gate_query *q, const char *tool_name, str
 static int fail_analysis(const struct al_policy *policy, const struct al_gate_query *q, const char *tool_name,
                          struct al_err *err)
 {
-    bool granted = q->granted_stronger && q->origin == AL_ORIGIN_MCP;
+    bool granted = q->granted_stronger && al_origin_is_model(q->origin);
     if (q->isolation_known && (policy->allow_analysis || granted))
         return fail_weaker(q, tool_name, err);
     bool weak = is_known_weak(q);
@@ -220,7 +236,7 @@ static int decide_by_server(const struct al_gate_query *q, const char *tool_name
     case AL_GATE_ALLOW:
         return 0;
     case AL_GATE_ASK:
-        if (typed || preapproved || (q->origin == AL_ORIGIN_MCP && q->granted))
+        if (typed || preapproved || (al_origin_is_model(q->origin) && q->granted))
             return 0;
         return fail_ask(q, tool_name, err);
     case AL_GATE_CHANGED:

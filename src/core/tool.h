@@ -38,12 +38,18 @@ enum al_origin {
     AL_ORIGIN_CLI,    /* a person typed this very call */
     AL_ORIGIN_MCP,    /* a client's model made it */
     AL_ORIGIN_SCRIPT, /* nested in a js_run */
+    AL_ORIGIN_AGENT,  /* the model of our own agent made it */
 };
+
+/* A direct call of a model, which a person may be asked about, and stored grants cover. */
+static inline bool al_origin_is_model(enum al_origin o) { return o == AL_ORIGIN_MCP || o == AL_ORIGIN_AGENT; }
+const char *al_origin_name(enum al_origin o); /* "cli", "mcp", "script", "agent" */
 
 struct al_tool {
     const char *name;          /* 1-64 of [A-Za-z0-9_-] */
     const char *title;
     const char *description;   /* for a model: ≤ 2 KB, key facts first */
+    const char *brief;         /* the same in one or two sentences, for our own agent's requests; NULL: the description's first */
     const char *input_schema;  /* JSON Schema (core/schema.h says which keywords), an object schema */
     const char *output_schema; /* of the structured value; may be NULL */
     enum al_effect effect;
