@@ -1,4 +1,5 @@
 #include "config/config_int.h"
+#include "config/providers_int.h"
 #include "config/servers_int.h"
 
 #include "base/mem.h"
@@ -14,6 +15,7 @@
 struct al_config {
     struct al_opt_value v[AL_OPT_COUNT];
     struct al_servers servers; /* mcp.servers */
+    struct al_providers providers;
     char *notices[MAX_NOTICES + 1];
     size_t n_notices;
     size_t n_lost; /* notices beyond the limit */
@@ -50,6 +52,7 @@ __attribute__((format(printf, 2, 3))) static void notice(struct al_config *c, co
 static void set_defaults(struct al_config *c)
 {
     al_servers_free(&c->servers);
+    al_providers_free(&c->providers);
     for (unsigned o = 0; o < AL_OPT_COUNT; o++) {
         const struct al_opt_def *def = &al_opt_table[o];
         al_opt_value_fini(&c->v[o]);
@@ -100,6 +103,8 @@ static int reject_unknown(const struct source *s, const struct al_json *member, 
     autobuf struct al_buf shown = AL_BUF_INIT(1024);
     al_text_visible(&shown, al_utf8_cut(name, 80), false);
     const char *near = al_opt_nearest(name);
+    if (al_str_distance(name, AL_STR("providers")) <= 2)
+        near = "providers";
     char what[768];
     snprintf(what, sizeof what, "there is no key %.*s%s%s", AL_FMT(al_buf_str(&shown)),
              near ? "; the nearest is " : "", near ? near : "");
@@ -199,6 +204,19 @@ static int apply_mcp(const struct source *s, const struct al_json *m, struct al_
     return reject(s, at, al_buf_failed(&what) ? "mcp.servers is wrong" : what.p, err);
 }
 
+/* Nor where a prompt and a key are sent to. */
+static int apply_providers(const struct source *s, const struct al_json *m, struct al_err *err)
+{
+    if (s->layer != AL_LAYER_USER)
+        return ignore(s, m, "providers: only the user's own configuration may name them");
+    autobuf struct al_buf what = AL_BUF_INIT(8192);
+    const struct al_json *at = m;
+    if (al_providers_read_ours(m, s->shown, &s->c->providers, &at, &what) == 0)
+        return 0;
+    al_buf_addc(&what, 0);
+    return reject(s, at, al_buf_failed(&what) ? "providers is wrong" : what.p, err);
+}
+
 /* Deep as the names are: a deeper object has an unknown key. */
 static int apply_object(const struct source *s, const struct al_json *obj, struct al_str prefix,
                         struct al_err *err)
@@ -217,9 +235,11 @@ static int apply_object(const struct source *s, const struct al_json *obj, struc
         }
         bool schema = !prefix.n && al_str_is(m->key, "schemaVersion");
         bool mcp = !prefix.n && al_str_is(m->key, "mcp");
-        int r = schema ? apply_schema(s, m, err)
-                : mcp  ? apply_mcp(s, m, err)
-                       : apply_member(s, m, prefix, err);
+        bool providers = !prefix.n && al_str_is(m->key, "providers");
+        int r = schema      ? apply_schema(s, m, err)
+                : mcp       ? apply_mcp(s, m, err)
+                : providers ? apply_providers(s, m, err)
+                            : apply_member(s, m, prefix, err);
         if (r < 0)
             return -1;
     }
@@ -384,6 +404,7 @@ void al_config_free(struct al_config *c)
     if (!c)
         return;
     al_servers_free(&c->servers);
+    al_providers_free(&c->providers);
     for (unsigned o = 0; o < AL_OPT_COUNT; o++)
         al_opt_value_fini(&c->v[o]);
     for (size_t i = 0; i < c->n_notices; i++)
@@ -394,6 +415,11 @@ void al_config_free(struct al_config *c)
 const struct al_servers *al_config_servers(const struct al_config *c)
 {
     return &c->servers;
+}
+
+const struct al_providers *al_config_providers(const struct al_config *c)
+{
+    return &c->providers;
 }
 
 bool al_config_bool(const struct al_config *c, enum al_opt o)

@@ -83,6 +83,11 @@ size_t al_provider_n_presets(void);
 const char *al_provider_preset_at(size_t i);
 /* A copy that the caller owns. */
 void al_provider_copy(struct al_provider *to, const struct al_provider *from);
+/* What is wrong with a base URL, a provider's name, as it follows their name in a sentence: "must begin with …"; NULL: nothing. */
+const char *al_provider_url_fault(struct al_str url);
+const char *al_provider_name_fault(struct al_str name);
+bool al_provider_env_name(struct al_str s); /* whether a variable may be called so */
+void al_provider_set_url(struct al_provider *p, struct al_str url); /* without the slashes at its end */
 /* The price of a model, by its id; AL_PRICE_NONE. */
 struct al_price al_provider_price(const struct al_provider *p, const char *model);
 const struct al_model_entry *al_provider_model(const struct al_provider *p, const char *model); /* NULL: nothing is said */
@@ -109,6 +114,8 @@ void al_key_free(struct al_key *k);
  */
 int al_key_find(const struct al_provider *p, const char *key_env, const char *credentials_file, struct al_key *ret,
                 struct al_err *err) AL_MUST_CHECK;
+/* The same from the bytes of such a file: strict; value NULL when it has none for that provider. */
+int al_key_read(struct al_str text, struct al_str provider, struct al_key *ret, struct al_err *err) AL_MUST_CHECK;
 /* Writes (value NULL: takes out) the key of a provider: atomically, 0600, alone among processes. */
 int al_key_store(const char *credentials_file, struct al_str provider, const char *value, struct al_err *err) AL_MUST_CHECK;
 
