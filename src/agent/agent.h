@@ -78,16 +78,22 @@ struct al_context_file {
 struct al_context {
     struct al_context_file *files;
     size_t n;
-    struct al_buf user;       /* trusted texts, each under its path: goes into the system prompt's place for them */
-    struct al_buf repository; /* untrusted ones, quoted: a user message of the repository; empty: none */
+    struct al_buf user;       /* the person's own: follows the system prompt; empty: none */
+    struct al_buf repository; /* the repository's, quoted, with words about whether it is trusted: a user message by
+                                 AL_LLM_REPOSITORY, so that no repository changes the system prompt; empty: none */
 };
 /* From the user's config folder, then from the workspace's root to cwd, one file each; opened beneath their folders, UTF-8,
  * at most context.maxBytes in all, of which the nearest file gets its share first. */
 int al_context_read(struct al_core *core, const char *home, const char *cwd, bool trusted, struct al_context *ret,
                     struct al_err *err) AL_MUST_CHECK;
+/* Nobody is there who sees it: what comes from an untrusted repository is not sent, and its files say why. */
+void al_context_drop_untrusted(struct al_context *c);
 void al_context_fini(struct al_context *c);
 
-/* The tool ask_user_question; its start is answered by the agent that makes the call. */
+/* The tool ask_user_question; registered where the core's source is "agent". Its start asks through
+ * al_call_spec.question, with this method and the call's arguments: the agent answers by al_question_answer with
+ * {"answers":[{"header","selected":["label"…],"other"?}]}, or refuses. */
+#define AL_AGENT_QUESTION "ask_user_question"
 extern const struct al_tool al_tool_ask_user_question;
 
 #endif

@@ -58,6 +58,8 @@ void al_agent_system(struct al_agent *a, struct al_buf *out);
 /* The tools that the gate lets pass or a person can be asked about, by name; briefs and schemas without what a model does
  * not need. In a->offered. */
 int al_agent_offer(struct al_agent *a, struct al_err *err) AL_MUST_CHECK;
+/* Whether a tool is among them. */
+bool al_agent_offers(const struct al_agent *a, const struct al_tool *tool);
 
 /* --- the turn (turn.c, calls.c) --- */
 void al_turn_next(struct al_agent *a);       /* the next request, or the end */

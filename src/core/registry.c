@@ -108,6 +108,13 @@ void al_core_set_source(struct al_core *core, const struct al_tool_source *sourc
     core->source_ud = ud;
 }
 
+void al_core_servers(const struct al_core *core, void (*fn)(void *fn_ud, const char *server, int64_t n_tools),
+                     void *fn_ud)
+{
+    if (core->source_ops)
+        core->source_ops->servers(core->source_ud, fn, fn_ud);
+}
+
 const struct al_tool *al_registry_find_source(const struct al_core *core, struct al_str name,
                                               struct al_arena *arena)
 {

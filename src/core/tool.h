@@ -252,6 +252,8 @@ struct al_tool_source {
     bool (*switched_off)(void *ud, struct al_str server);
 };
 void al_core_set_source(struct al_core *core, const struct al_tool_source *source, void *ud); /* NULL: none */
+/* As the source's servers; nothing where there is no source. */
+void al_core_servers(const struct al_core *core, void (*fn)(void *fn_ud, const char *server, int64_t n_tools), void *fn_ud);
 /* Of our own tools and of the source's; in the arena where it is the source's. NULL: none, or not registered now. */
 const struct al_tool *al_core_find_tool(const struct al_core *core, struct al_str name, struct al_arena *arena);
 

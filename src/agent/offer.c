@@ -1,0 +1,177 @@
+/*
+ * Which tools the model is offered, and how they are told: every request carries them, so that a tool has one
+ * or two sentences, and its schema only what a model needs to make the first call right. The whole is in
+ * forge_guide, and the checks are by the whole schema.
+ */
+#include "agent/agent_int.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+#define MAX_DEPTH 16
+#define OFFER_ARENA (4u << 20)
+
+/* --- schemas --- */
+
+/* What the name of the field, or the system prompt, says as well. */
+static bool is_told(struct al_str description)
+{
+    static const char *const told[] = {
+        "Path in the workspace, or scratch:NAME",
+        "First line, counted from 1. Default 1.",
+        "The whole content",
+        "What people see above it",
+        "Its standard input; default nothing",
+        "Only this file or folder",
+        "Folder to run in; default the workspace",
+    };
+    for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++) {
+        if (al_str_is(description, told[i]))
+            return true;
+    }
+    return false;
+}
+
+/* A member of a schema, not of its properties, that a model can do without: a value that breaks it is told by
+ * the error. */
+static bool is_left_out(const struct al_json *schema, const struct al_json *m)
+{
+    static const char *const always[] = {
+        "additionalProperties", "default", "minLength", "maxLength", "minimum", "minItems", "title"};
+    for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++) {
+        if (al_str_is(m->key, always[i]))
+            return true;
+    }
+    if (al_str_is(m->key, "description"))
+        return is_told(m->str);
+    return al_str_is(m->key, "type") && al_json_get(schema, "enum");
+}
+
+/* Iterative: what is open, from the outside in. */
+struct open {
+    const struct al_json *of; /* the object */
+    const struct al_json *next;
+    bool names; /* its members are properties: their names are no keywords */
+};
+
+static void write_schema(const struct al_json *schema, struct al_buf *out)
+{
+    struct open stack[MAX_DEPTH];
+    size_t depth = 1;
+    struct al_jw w;
+    al_jw_init(&w, out);
+    al_jw_obj(&w);
+    stack[0] = (struct open){.of = schema, .next = schema->child};
+    while (depth) {
+        struct open *o = &stack[depth - 1];
+        const struct al_json *m = o->next;
+        if (!m) {
+            al_jw_end(&w);
+            depth--;
+            continue;
+        }
+        o->next = m->next;
+        if (!o->names && is_left_out(o->of, m))
+            continue;
+        al_jw_key_str(&w, m->key);
+        bool properties = !o->names && al_str_is(m->key, "properties");
+        bool within = m->type == AL_JSON_OBJECT && (o->names || properties || al_str_is(m->key, "items"));
+        if (!within || depth == MAX_DEPTH) {
+            al_jw_value(&w, m);
+            continue;
+        }
+        al_jw_obj(&w);
+        stack[depth++] = (struct open){.of = m, .next = m->child, .names = properties};
+    }
+}
+
+/* --- which --- */
+
+/* What a person can be asked about is offered; what nobody can let pass is not. What would hold a script is
+ * found out with the call. */
+static bool may_pass(const struct al_agent *a, const struct al_tool *tool)
+{
+    struct al_gate_query q = al_gate_query_of(tool, AL_ORIGIN_AGENT);
+    struct al_err err = {.code = AL_OK};
+    q.granted = al_store_grant_valid(a->store, al_core_session(a->core)->id,
+                                     tool->capability ? tool->capability : tool->name, NULL);
+    q.can_ask = q.can_ask_now = a->ops.ask != NULL;
+    if (al_gate_decide(al_core_policy(a->core), &q, tool->name, &err) == 0)
+        return true;
+    return err.code == AL_APPROVAL_REQUIRED && a->ops.ask;
+}
+
+bool al_agent_offers(const struct al_agent *a, const struct al_tool *tool)
+{
+    if (!al_core_tool_registered(a->core, tool))
+        return false;
+    if (tool == &al_tool_ask_user_question)
+        return a->ops.question != NULL;
+    return may_pass(a, tool);
+}
+
+/* --- how they are told --- */
+
+/* The first sentence. */
+static struct al_str first_sentence(const char *description)
+{
+    struct al_str s = al_str_of(description);
+    const char *line = memchr(s.p, '\n', s.n);
+    if (line)
+        s.n = (size_t)(line - s.p);
+    ptrdiff_t stop = al_str_find(s, AL_STR(". "));
+    if (stop >= 0)
+        s.n = (size_t)stop + 1;
+    return s;
+}
+
+static int tell(struct al_agent *a, const struct al_tool *tool, struct al_llm_tool *ret, struct al_err *err)
+{
+    autoarena struct al_arena parsed = AL_ARENA_INIT(1u << 20);
+    autobuf struct al_buf schema = AL_BUF_INIT(64u << 10);
+    const struct al_json *v = NULL;
+    if (al_json_parse(&parsed, al_str_of(tool->input_schema), &v, err) < 0)
+        return -1;
+    write_schema(v, &schema);
+    char *copy = al_arena_dup(&a->offered, al_buf_str(&schema));
+    if (!copy || al_buf_failed(&schema))
+        return al_fail(err, AL_INTERNAL, "the tools are too large to be offered");
+    ret->name = al_str_of(tool->name);
+    ret->description = tool->brief ? al_str_of(tool->brief) : first_sentence(tool->description);
+    ret->schema = (struct al_str){copy, schema.n};
+    return 0;
+}
+
+/* Once a core, however many agents it has one after the other. */
+static void register_own(struct al_core *core)
+{
+    for (size_t i = 0; i < al_core_n_tools(core); i++) {
+        if (al_core_tool_at(core, i) == &al_tool_ask_user_question)
+            return;
+    }
+    al_core_register(core, &al_tool_ask_user_question);
+}
+
+int al_agent_offer(struct al_agent *a, struct al_err *err)
+{
+    register_own(a->core);
+    size_t n = al_core_n_tools(a->core);
+    al_arena_free(&a->offered);
+    al_arena_init(&a->offered, OFFER_ARENA);
+    a->tools = NULL;
+    a->n_tools = 0;
+    struct al_llm_tool *tools = al_arena_alloc(&a->offered, (n + 1) * sizeof(*tools));
+    if (!tools)
+        return al_fail(err, AL_INTERNAL, "there are too many tools to be offered");
+    for (size_t i = 0; i < n; i++) {
+        const struct al_tool *tool = al_core_tool_at(a->core, i);
+        if (!al_agent_offers(a, tool))
+            continue;
+        if (tell(a, tool, &tools[a->n_tools], err) < 0)
+            return -1;
+        a->n_tools++;
+    }
+    a->tools = tools;
+    return 0;
+}
