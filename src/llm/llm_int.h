@@ -14,14 +14,22 @@
 /* --- a draft: the message that a stream makes (draft.c). Parts by the key that the wire has for them. --- */
 struct al_llm_draft_part {
     enum al_llm_part_kind kind;
-    struct al_buf text, raw, id, name;
+    struct al_buf text, raw, id, name; /* id of REASONING: its signature, of Messages */
+    struct al_buf item; /* Responses: the id of its item */
     bool closed; /* what comes later under its key opens another */
     int64_t key; /* index on the wire; -1: none */
+    uint16_t half; /* the first half of a surrogate pair, whose second is in a delta to come; 0: none */
+    uint8_t args; /* CALL: how far text is one JSON value (draft.c) */
+    uint32_t args_depth;
+    struct al_llm_draft_part *older_key, *older_id; /* within a slot of the tables below */
 };
+#define AL_LLM_DRAFT_SLOTS 1024
 struct al_llm_draft {
     struct al_llm_draft_part **parts; /* in the order of their opening */
     size_t n, cap;
     size_t bytes; /* in all: ≤ AL_LLM_MAX_ANSWER */
+    struct al_llm_draft_part **by_key, **by_id; /* AL_LLM_DRAFT_SLOTS each, the newest first; NULL: none yet */
+    uint64_t seed;
 };
 
 /* --- the reader of one attempt (reader.c): bytes in, a message out. Pure: no clock, no connection. --- */
@@ -61,7 +69,11 @@ struct al_llm_reader {
     size_t bytes, n_events, n_warnings;
     size_t told_chars;         /* of text and reasoning that the sink got */
     bool first_token;          /* text, reasoning or a call has begun */
+    const char *key;           /* set by the owner: error texts of the provider do not show it; NULL */
+    struct al_arena *arena;    /* of the event that is being read */
+    bool last;                 /* the connection has ended: half an event is dropped */
 };
+/* No callback of the sink may end the reader (al_llm_reader_fini): it goes on with the same bytes. */
 void al_llm_reader_init(struct al_llm_reader *r, enum al_api api, const struct al_llm_sink *sink, void *ud);
 void al_llm_reader_fini(struct al_llm_reader *r);
 void al_llm_reader_feed(struct al_llm_reader *r, struct al_str bytes); /* nothing happens once it has ended or failed */
@@ -74,6 +86,22 @@ int al_llm_reader_message(const struct al_llm_reader *r, struct al_arena *a, str
 void al_llm_reader_fail(struct al_llm_reader *r, enum al_llm_fault_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void al_llm_reader_error(struct al_llm_reader *r, const struct al_json *error); /* an error object within a stream: any shape */
 void al_llm_reader_warn(struct al_llm_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The words of an end that this reader knows; any other ends an answer without calls (with a warning), and fails one with. */
+struct al_llm_end_word {
+    struct al_str word;
+    enum al_llm_end end;
+};
+bool al_llm_reader_end_word(struct al_llm_reader *r, struct al_str word, const struct al_llm_end_word *known, size_t n);
+/* The text of a string, with surrogate pairs whole that were cut between two deltas. half: of the one before, and the next. */
+struct al_str al_llm_reader_string(struct al_llm_reader *r, uint16_t *half, const struct al_json *v);
+/* The member as a string; anything else that is not null is told as a warning, and as none. */
+const struct al_json *al_llm_reader_text(struct al_llm_reader *r, const struct al_json *v, const char *key);
+const struct al_json *al_llm_reader_object(struct al_llm_reader *r, const struct al_json *v, const char *key);
+const struct al_json *al_llm_reader_array(struct al_llm_reader *r, const struct al_json *v, const char *key);
+/* A number of tokens; false leaves *ret alone. */
+bool al_llm_reader_tokens(struct al_llm_reader *r, const struct al_json *v, const char *key, int64_t *ret);
+/* In place, of the same length: escapes of lone surrogates and of NUL in a JSON text become \ufffd. */
+void al_llm_json_clean(char *p, size_t n);
 extern const struct al_llm_reader_ops al_llm_read_chat, al_llm_read_responses, al_llm_read_messages;
 
 /* Draft. NULL from open: over a limit (the reader has failed). */
@@ -82,6 +110,16 @@ struct al_llm_draft_part *al_llm_draft_open(struct al_llm_reader *r, enum al_llm
 /* Adds to a part, tells the sink of text and reasoning. */
 void al_llm_draft_text(struct al_llm_reader *r, struct al_llm_draft_part *p, struct al_str text);
 void al_llm_draft_raw(struct al_llm_reader *r, struct al_llm_draft_part *p, struct al_str json);
+/* As al_llm_draft_text with al_llm_reader_string. v may be NULL. */
+void al_llm_draft_string(struct al_llm_reader *r, struct al_llm_draft_part *p, const struct al_json *v);
+/* What the whole text is, told at its end: what is missing is added, what differs is replaced with a warning. */
+void al_llm_draft_final(struct al_llm_reader *r, struct al_llm_draft_part *p, struct al_str text);
+void al_llm_draft_value(struct al_llm_reader *r, struct al_llm_draft_part *p, const struct al_json *v); /* raw, compact */
+void al_llm_draft_id(struct al_llm_reader *r, struct al_llm_draft_part *p, struct al_str id);
+void al_llm_draft_name(struct al_llm_reader *r, struct al_llm_draft_part *p, struct al_str more);
+struct al_llm_draft_part *al_llm_draft_find_id(struct al_llm_draft *d, struct al_str id); /* the newest call of it */
+bool al_llm_draft_args_whole(const struct al_llm_draft_part *p); /* its arguments are one whole JSON value */
+bool al_llm_draft_has_calls(const struct al_llm_draft *d);
 void al_llm_draft_free(struct al_llm_draft *d);
 
 /* --- requests (request.c, request_{chat,responses,messages}.c) --- */
@@ -130,12 +168,16 @@ struct al_llm_time {
     void *(*wait)(void *ud, uint64_t ms, void (*fn)(void *fn_ud), void *fn_ud);
     void (*unwait)(void *ud, void *handle); /* NULL is fine */
     uint32_t (*random)(void *ud);
+    int64_t (*wall_ms)(void *ud); /* NULL: the wall clock */
     void *ud;
 };
 struct al_llm_transport { /* as al_http_start, al_http_cancel, al_http_header */
     void *(*start)(void *ud, const struct al_http_request *r, const struct al_http_ops *ops, void *ops_ud, struct al_err *err);
     void (*cancel)(void *ud, void *h);
     const char *(*header)(void *ud, const void *h, const char *name);
+    bool (*sent)(void *ud, const void *h); /* al_http_sent; NULL: it went out */
+    bool (*near)(void *ud, const void *h); /* al_http_near; NULL: it is not */
+    void (*woke)(void *ud);                /* al_http_client_drop; NULL: nothing to do */
     void *ud;
 };
 
@@ -161,6 +203,12 @@ struct al_llm {
     uint32_t noticed; /* kinds of notices that were given */
     struct al_llm_time time;
     struct al_llm_transport transport;
+    uint64_t slept_ms; /* by when it was last looked at */
 };
+#define AL_LLM_SLEEP_MS 5000 /* what counts as the machine having slept */
+/* For how long the machine has slept since it started. */
+uint64_t al_llm_slept_ms(const struct al_llm *l);
+/* Before a connection is used: after a sleep those that were kept are dropped. */
+void al_llm_look(struct al_llm *l);
 
 #endif

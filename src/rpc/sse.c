@@ -73,7 +73,11 @@ static void take_type(struct al_sse *s, struct al_str value, const struct al_sse
 {
     al_buf_clear(&s->type);
     al_buf_add_str(&s->type, value);
-    if (al_buf_failed(&s->type))
+    if (!al_buf_failed(&s->type))
+        return;
+    if (s->bare)
+        al_buf_clear(&s->type);
+    else
         skip_event(s, sink, ud);
 }
 
@@ -109,7 +113,7 @@ static void empty(struct al_buf *b)
 /* The blank line. After false nothing of s is touched: its owner may have freed it. */
 static bool end_event(struct al_sse *s, const struct al_sse_sink *sink, void *ud)
 {
-    bool give = !s->skipping && (s->has_data || s->has_id);
+    bool give = !s->skipping && (s->has_data || s->has_id || (s->bare && s->type.n));
     struct al_sse_event event = {
         .type = s->type.n ? al_buf_str(&s->type) : AL_STR("message"),
         .data = al_buf_str(&s->data),
@@ -171,6 +175,14 @@ void al_sse_feed(struct al_sse *s, struct al_str bytes, const struct al_sse_sink
         if (!end_line(s, sink, ud))
             return;
     }
+}
+
+void al_sse_end(struct al_sse *s, const struct al_sse_sink *sink, void *ud)
+{
+    /* Without a line that has begun, this would be the blank line itself. */
+    if ((s->line.n || s->long_line) && !end_line(s, sink, ud))
+        return;
+    (void)end_event(s, sink, ud);
 }
 
 /* A name or an id, up to what would end its line. */

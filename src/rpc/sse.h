@@ -18,6 +18,7 @@ struct al_sse {
     int64_t retry_ms; /* the last `retry` of the stream; -1: none */
     bool after_cr, begun, skipping, long_line;
     bool has_data, has_id; /* of the event that is being read */
+    bool bare; /* set by the owner: events that have nothing but a type are given, too; too long a type is as none */
 };
 
 /* max_event: bytes of an event's data; a longer one is dropped to its end and told by too_long, as soon as it
@@ -31,6 +32,8 @@ struct al_sse_sink {
     void (*too_long)(void *ud);
 };
 void al_sse_feed(struct al_sse *s, struct al_str bytes, const struct al_sse_sink *sink, void *ud);
+/* The stream has ended: what has come of its last event is given as if it were whole. (A browser drops it.) */
+void al_sse_end(struct al_sse *s, const struct al_sse_sink *sink, void *ud);
 
 /* Appends one event; type and id may be empty. data is split at its line ends. */
 void al_sse_write(struct al_buf *out, struct al_str type, struct al_str id, struct al_str data);
