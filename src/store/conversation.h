@@ -72,10 +72,12 @@ struct al_model_call {
     char id[AL_ID_MAX];      /* "call_" + ULID */
     char session[AL_ID_MAX];
     int64_t message_seq, ord; /* of the assistant message; its place there, from 0 */
-    char *name, *arguments;  /* as they came */
+    char *name;
+    char *arguments;         /* values under secret-looking keys are redacted: as they came they are in the message's body */
     char *effect;            /* "read" …; NULL: no such tool */
     char *status;            /* absent running completed failed cancelled interrupted */
     char *result;            /* what the model reads; NULL until it ended */
+    char *whole;             /* all of a result that is too long for the model; NULL: result is all */
     char *output;            /* what was recorded of its output while it ran, the last 4 KiB; NULL */
     char *execution;         /* of the run that it made; NULL */
     bool is_error;
@@ -89,10 +91,14 @@ int al_turn_assistant(struct al_store *s, const char *session, const char *turn,
 int al_turn_call_begin(struct al_store *s, const char *id, const char *effect, bool sync, struct al_err *err) AL_MUST_CHECK;
 int al_turn_call_execution(struct al_store *s, const char *id, const char *execution, struct al_err *err) AL_MUST_CHECK;
 int al_turn_call_output(struct al_store *s, const char *id, struct al_str output, struct al_err *err) AL_MUST_CHECK;
-/* status, result, is_error, execution. A call that has ended stays as it is. */
+/* status, result, whole, is_error, execution. A call that has ended stays as it is. */
 int al_turn_call_end(struct al_store *s, const struct al_model_call *c, struct al_err *err) AL_MUST_CHECK;
+/* From now on the model reads a shorter text in the place of an ended call's result, which stays as the whole. */
+int al_turn_call_reduce(struct al_store *s, const char *session, const char *id, struct al_str result, struct al_err *err) AL_MUST_CHECK;
 int al_model_call_each(struct al_store *s, const char *session, bool (*fn)(void *ud, const struct al_model_call *c), void *ud,
                        struct al_err *err) AL_MUST_CHECK; /* in order of message and place */
+#define AL_CALL_NOT_STARTED "not started: the session ended before"
+#define AL_CALL_IN_FLIGHT "interrupted while running; it may have taken effect; check before repeating"
 /*
  * Before a session goes on: each call that has no end gets one. absent → "not started: the session ended before";
  * running → interrupted, "interrupted while running; it may have taken effect; check before repeating", with since when

@@ -1,5 +1,5 @@
 /* Who is alive, and what those who died left behind. */
-#include "store/store_int.h"
+#include "store/conversation_int.h"
 
 #include "base/mem.h"
 #include "os/fd.h"
@@ -145,13 +145,18 @@ static int close_in_tx(struct al_store *s, const char *host_id, struct al_err *e
     al_bind_int(q, 2, now);
     if (al_store_write(s, q, err) < 0)
         return -1;
-    return (int)al_db_changes(s->db);
+    int n = (int)al_db_changes(s->db);
+    return al_turn_close_host(s, host_id, now, err) < 0 ? -1 : n;
 }
 
 static int has_live(struct al_store *s, const char *host_id, struct al_err *err)
 {
     struct al_stmt *q;
-    if (al_db_prepare(s->db, "SELECT 1 FROM runs WHERE host_id=?1 AND " AL_LIVE " LIMIT 1", &q, err) < 0)
+    if (al_db_prepare(s->db,
+                      "SELECT 1 WHERE EXISTS (SELECT 1 FROM runs WHERE host_id=?1 AND " AL_LIVE ") OR EXISTS "
+                      "(SELECT 1 FROM turns WHERE host_id=?1 AND status='running') OR EXISTS "
+                      "(SELECT 1 FROM session_locks WHERE host_id=?1)",
+                      &q, err) < 0)
         return -1;
     al_bind_textz(q, 1, host_id);
     int r = al_step(q, err);
@@ -210,11 +215,15 @@ static void drop_socket(void *ud, const char *host_id)
         unlink(sock);
 }
 
-/* Runs whose host has no lock file at all. One id per call: a list of them would have to be bounded. */
+/* Runs and turns whose host has no lock file at all. One id per call: a list of them would have to be bounded. */
 static int next_orphan(struct al_store *s, const char *after, char out[AL_ID_MAX], struct al_err *err)
 {
     struct al_stmt *q;
-    if (al_db_prepare(s->db, "SELECT min(host_id) FROM runs WHERE host_id>?1 AND " AL_LIVE, &q, err) < 0)
+    if (al_db_prepare(s->db,
+                      "SELECT min(h) FROM (SELECT min(host_id) AS h FROM runs WHERE host_id>?1 AND " AL_LIVE
+                      " UNION ALL SELECT min(host_id) FROM turns WHERE host_id>?1 AND status='running'"
+                      " UNION ALL SELECT min(host_id) FROM session_locks WHERE host_id>?1)",
+                      &q, err) < 0)
         return -1;
     al_bind_textz(q, 1, after);
     if (al_step(q, err) < 0)

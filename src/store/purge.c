@@ -1,5 +1,6 @@
 /* Keeping house: what is deleted, and never what is live. */
 #include "store/artifact_int.h"
+#include "store/conversation_int.h"
 #include "store/dataset_int.h"
 #include "store/store_int.h"
 
@@ -153,7 +154,10 @@ int al_store_purge_before(struct al_store *s, int64_t cutoff_ms, struct al_err *
     } while (n == PURGE_BATCH);
     if (total && al_store_drop_unused_code(s, err) < 0)
         return -1;
-    return total;
+    do
+        n = al_turn_purge(s, cutoff_ms, PURGE_BATCH, err);
+    while (n == PURGE_BATCH);
+    return n < 0 ? -1 : total;
 }
 
 static int count_runs(struct al_store *s, const char *workspace, struct al_err *err)
@@ -178,7 +182,8 @@ static int purge_workspace_in_tx(struct al_store *s, const char *workspace, stru
         "DELETE FROM trust WHERE dir=?1",
     };
     if (al_store_check_idle(s, "SELECT 1 FROM runs WHERE workspace=?1 AND " AL_LIVE " LIMIT 1", workspace,
-                            err) < 0)
+                            err) < 0 ||
+        al_turn_check_idle(s, NULL, workspace, err) < 0)
         return -1;
     int n = count_runs(s, workspace, err);
     for (size_t i = 0; n >= 0 && i < sizeof sqls / sizeof sqls[0]; i++) {

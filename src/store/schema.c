@@ -109,6 +109,58 @@ const char *const al_store_migrations[] = {
     "CREATE INDEX artifacts_workspace ON artifacts(workspace, seq);"
     "CREATE INDEX artifacts_publishing ON artifacts(seq) WHERE status = 'publishing';"
     "CREATE INDEX artifacts_bytes ON artifacts(workspace, bytes) WHERE status IN ('publishing','ready');",
+
+    /*
+     * Conversations. place orders the messages of one: a row's own seq, or of a summary the place of the first
+     * row that it stands for. A copy of a conversation has its calls under the same ids, so that they are unique
+     * in a session only. What may be long is last: a list does not read past it.
+     */
+    "CREATE TABLE turns("
+    "  seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    "  session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, host_id TEXT NOT NULL,"
+    "  provider TEXT, base_url TEXT, model TEXT, api TEXT, status TEXT NOT NULL, error_code TEXT, error_msg TEXT,"
+    "  usage TEXT, created_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL,"
+    "  n_requests INTEGER NOT NULL DEFAULT 0, n_calls INTEGER NOT NULL DEFAULT 0);"
+    "CREATE INDEX turns_session ON turns(session, seq);"
+    "CREATE INDEX turns_live ON turns(host_id) WHERE status = 'running';"
+
+    "CREATE TABLE messages("
+    "  seq INTEGER PRIMARY KEY, session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,"
+    "  turn TEXT, created_ms INTEGER NOT NULL, compacted_by INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL,"
+    "  body TEXT NOT NULL);"
+    "CREATE INDEX messages_session ON messages(session, seq);"
+    "CREATE INDEX messages_sent ON messages(session, place) WHERE compacted_by = 0;"
+
+    "CREATE TABLE model_requests("
+    "  seq INTEGER PRIMARY KEY, turn TEXT NOT NULL REFERENCES turns(id) ON DELETE CASCADE, attempt INTEGER NOT NULL,"
+    "  model TEXT, sha256 TEXT, status TEXT NOT NULL, error TEXT, created_ms INTEGER NOT NULL,"
+    "  ended_ms INTEGER NOT NULL, usage TEXT);"
+    "CREATE INDEX model_requests_turn ON model_requests(turn, seq);"
+
+    "CREATE TABLE model_calls("
+    "  seq INTEGER PRIMARY KEY, id TEXT NOT NULL, session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,"
+    "  message INTEGER NOT NULL REFERENCES messages(seq) ON DELETE CASCADE, ord INTEGER NOT NULL,"
+    "  name TEXT NOT NULL, effect TEXT, status TEXT NOT NULL, is_error INTEGER NOT NULL DEFAULT 0, execution TEXT,"
+    "  started_ms INTEGER NOT NULL DEFAULT 0, ended_ms INTEGER NOT NULL DEFAULT 0, arguments TEXT NOT NULL,"
+    "  output TEXT, result TEXT, whole TEXT, UNIQUE(session, id));"
+    "CREATE UNIQUE INDEX model_calls_place ON model_calls(message, ord);"
+    "CREATE INDEX model_calls_id ON model_calls(id);"
+    "CREATE INDEX model_calls_open ON model_calls(session) WHERE status IN ('absent','running');"
+
+    "CREATE TABLE turn_events("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,"
+    "  turn TEXT NOT NULL, seq INTEGER NOT NULL, type TEXT NOT NULL, at_ms INTEGER NOT NULL, data TEXT NOT NULL);"
+    "CREATE INDEX turn_events_session ON turn_events(session, id);"
+
+    "CREATE TABLE session_locks("
+    "  session TEXT PRIMARY KEY NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, host_id TEXT NOT NULL,"
+    "  pid INTEGER NOT NULL, terminal TEXT, since_ms INTEGER NOT NULL);"
+    "CREATE INDEX session_locks_host ON session_locks(host_id);"
+
+    /* Of endpoints, not of a session. */
+    "CREATE TABLE model_facts("
+    "  base_url TEXT NOT NULL, model TEXT NOT NULL, at_ms INTEGER NOT NULL, facts TEXT NOT NULL,"
+    "  PRIMARY KEY(base_url, model));",
 };
 
 const int al_store_n_migrations = sizeof al_store_migrations / sizeof al_store_migrations[0];

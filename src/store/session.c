@@ -1,4 +1,5 @@
 #include "store/artifact_int.h"
+#include "store/conversation_int.h"
 #include "store/dataset_int.h"
 #include "store/store_int.h"
 
@@ -40,16 +41,17 @@ static int take_one(struct al_stmt *q, struct al_session *ret, struct al_err *er
     return r;
 }
 
-static int insert(struct al_store *s, const char *id, const char *workspace, const char *kind,
-                  struct al_err *err)
+int al_store_session_insert(struct al_store *s, const char *id, const char *workspace, const char *kind,
+                            const char *title, struct al_err *err)
 {
     struct al_stmt *q;
     if (al_db_prepare(
             s->db,
-            "INSERT INTO sessions(id, workspace, kind, created_ms, updated_ms) VALUES(?1,?2,?3,?4,?4) "
+            "INSERT INTO sessions(id, workspace, kind, created_ms, updated_ms, title) VALUES(?1,?2,?3,?4,?4,?5) "
             "ON CONFLICT DO NOTHING",
             &q, err) < 0)
         return -1;
+    al_bind_textz(q, 5, title);
     al_bind_textz(q, 1, id);
     al_bind_textz(q, 2, workspace);
     al_bind_textz(q, 3, kind);
@@ -75,7 +77,7 @@ int al_store_session_default(struct al_store *s, const char *workspace, struct a
     char id[AL_ID_MAX];
     al_id_new(id, "ses_");
     /* Two processes may come here at once: the second insert does nothing, and both read the first's row. */
-    if (insert(s, id, workspace, "default", err) < 0)
+    if (al_store_session_insert(s, id, workspace, "default", NULL, err) < 0)
         return -1;
     r = find_default(s, workspace, ret, err);
     if (r == 0)
@@ -88,7 +90,8 @@ int al_store_session_new(struct al_store *s, const char *workspace, struct al_se
 {
     char id[AL_ID_MAX];
     al_id_new(id, "ses_");
-    return insert(s, id, workspace, "named", err) < 0 ? -1 : al_store_session_get(s, id, ret, err);
+    return al_store_session_insert(s, id, workspace, "named", NULL, err) < 0 ? -1
+                                                                              : al_store_session_get(s, id, ret, err);
 }
 
 int al_store_session_get(struct al_store *s, const char *id, struct al_session *ret, struct al_err *err)
@@ -131,7 +134,8 @@ int al_store_session_each(struct al_store *s, const char *workspace,
 
 static int delete_in_tx(struct al_store *s, const char *id, struct al_err *err)
 {
-    if (al_store_check_idle(s, "SELECT 1 FROM runs WHERE session=?1 AND " AL_LIVE " LIMIT 1", id, err) < 0)
+    if (al_store_check_idle(s, "SELECT 1 FROM runs WHERE session=?1 AND " AL_LIVE " LIMIT 1", id, err) < 0 ||
+        al_turn_check_idle(s, id, NULL, err) < 0)
         return -1;
     struct al_stmt *q;
     if (al_db_prepare(s->db, "DELETE FROM decisions WHERE session=?1", &q, err) < 0)
@@ -139,7 +143,7 @@ static int delete_in_tx(struct al_store *s, const char *id, struct al_err *err)
     al_bind_textz(q, 1, id);
     if (al_store_write(s, q, err) < 0)
         return -1;
-    /* Runs, calls, events, state, grants and datasets go with it. */
+    /* Runs, calls, events, state, grants, datasets and its conversation go with it. */
     if (al_db_prepare(s->db, "DELETE FROM sessions WHERE id=?1", &q, err) < 0)
         return -1;
     al_bind_textz(q, 1, id);

@@ -19,7 +19,7 @@ struct al_store;
  *
  * Checks and makes <dir> (0700, ours), takes <dir>/hosts/<ulid>.lock for life, opens <dir>/sessions.sqlite
  * (or db_path), migrates (not while an older host runs), and closes what dead hosts left: their running runs
- * become `interrupted`, their open calls too, their lock and socket files go.
+ * and turns become `interrupted`, their open calls too, their lock and socket files go.
  */
 int al_store_open(const char *dir, const char *db_path, struct al_store **ret,
                   struct al_err *err) AL_MUST_CHECK;
@@ -45,7 +45,7 @@ int al_store_batch_end(struct al_store *s, struct al_err *err) AL_MUST_CHECK;
 struct al_session {
     char id[AL_ID_MAX];
     char *workspace; /* real path */
-    char *kind;      /* "default", "named", later "agent" */
+    char *kind;      /* "default", "named", "agent" */
     char *title;     /* may be NULL */
     int64_t created_ms, updated_ms;
     int64_t n_runs;
@@ -61,7 +61,7 @@ int al_store_session_get(struct al_store *s, const char *id, struct al_session *
 int al_store_session_each(struct al_store *s, const char *workspace,
                           bool (*fn)(void *ud, const struct al_session *), void *ud,
                           struct al_err *err) AL_MUST_CHECK;
-/* Rows; BUSY while a run is live. */
+/* Rows; BUSY while a run is live or an agent has it. */
 int al_store_session_delete(struct al_store *s, const char *id, struct al_err *err) AL_MUST_CHECK;
 
 /* --- runs --- */
@@ -293,9 +293,10 @@ int al_store_artifact_recover(struct al_store *s, void (*fn)(void *ud, const str
                               struct al_err *err) AL_MUST_CHECK;
 
 /* --- keeping house --- */
-/* Deletes runs that ended before cutoff_ms, with calls, events and unused code. Count. */
+/* Deletes runs that ended before cutoff_ms, with calls, events and unused code, and conversations that nobody went on with
+ * since (their sessions, too, where nothing else is left of them). Count of runs. */
 int al_store_purge_before(struct al_store *s, int64_t cutoff_ms, struct al_err *err) AL_MUST_CHECK;
-/* Deletes every row of a workspace. Count of runs. BUSY while one is live. */
+/* Deletes every row of a workspace. Count of runs. BUSY while one is live or an agent has a session of it. */
 int al_store_purge_workspace(struct al_store *s, const char *workspace, struct al_err *err) AL_MUST_CHECK;
 /* PASSIVE checkpoint in the loop's thread: milliseconds, since it waits for the disk. From a worker thread:
  * al_db_checkpoint_file(al_store_db_path(s)). Without either, a commit does it at 4,000 pages of WAL. */

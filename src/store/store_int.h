@@ -33,6 +33,10 @@ int al_store_check_idle(struct al_store *s, const char *sql, const char *what,
 /* Code that no run needs any more. */
 int al_store_drop_unused_code(struct al_store *s, struct al_err *err) AL_MUST_CHECK;
 
+/* Nothing when the id, or the workspace's default session, is there. */
+int al_store_session_insert(struct al_store *s, const char *id, const char *workspace, const char *kind,
+                            const char *title, struct al_err *err) AL_MUST_CHECK;
+
 /* A statement without rows, whose bindings are done. In a transaction of its own, synced, when asked. */
 int al_store_write(struct al_store *s, struct al_stmt *q, struct al_err *err) AL_MUST_CHECK;
 /* A transaction, but not within a batch, which is one. */
