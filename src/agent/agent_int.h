@@ -15,12 +15,33 @@ int al_history_load(struct al_agent *a, struct al_err *err) AL_MUST_CHECK;
 /* Deep copies into the history. */
 void al_history_add(struct al_agent *a, const struct al_llm_message *m);
 void al_history_add_result(struct al_agent *a, struct al_str call_id, struct al_str text, bool is_error);
+/* Text as the journal keeps it: what is no UTF-8, and NUL, become U+FFFD. */
+void al_history_text(struct al_str text, struct al_buf *out);
+void al_history_fini(struct al_agent *a);
 
 enum al_agent_state {
     AL_AGENT_IDLE,
     AL_AGENT_MODEL,      /* a request is in flight, or waits for its next attempt */
     AL_AGENT_TOOLS,      /* calls run */
     AL_AGENT_COMPACTING,
+};
+
+/* What is known of the model's window. Tokens. */
+struct al_window {
+    int64_t told;       /* by the configuration; 0 */
+    int64_t learned;    /* from the endpoint, or from a request that was too large; 0 */
+    int64_t max_output; /* of this process' requests, from its first one on; 0: none was made */
+    int64_t counted;    /* of the last report: input and output; 0: none */
+    size_t counted_n;   /* messages that are in it */
+    int64_t scale;      /* of our estimates, per mille, as the last report had it; 0: 1000 */
+    int64_t estimated;  /* input of the request in flight */
+    struct al_llm_listing *listing;
+    bool asked, told_small, told_unknown;
+};
+/* The last call and its result. */
+struct al_repeat {
+    char key[AL_SHA256_HEX];
+    unsigned n;
 };
 
 struct al_agent {
@@ -45,6 +66,11 @@ struct al_agent {
     struct al_llm_ask *asking;
     struct al_agent_turn *turn; /* the running one: turn.c's own; NULL */
     bool cancelled;
+    bool locked;              /* the session is ours */
+    struct al_window window;
+    struct al_repeat repeat;
+    struct al_model_call *settled; /* what a former process left open, as it was closed: told with the next run */
+    size_t n_settled;
 };
 
 /* --- events (event.c): builds the envelope's parts, keeps durable ones, tells the face. data: an object on one line. --- */
