@@ -240,6 +240,9 @@ void al_llm_list_cancel(struct al_llm_listing *x);
 /* --- sizes and money --- */
 /* Tokens that a text takes, at least about: 1 per 3.5 bytes, 1 per 1.5 bytes of CJK. */
 int64_t al_llm_estimate(struct al_str text);
+/* Tokens that an answer may have when the request does not say: configured for the model or the provider, else the least of
+ * 16,384, a quarter of the window that is known, and what the endpoint was seen to take. facts may be NULL. */
+int64_t al_llm_max_output(const struct al_provider *p, const char *model, const struct al_llm_facts *facts);
 /* Pico-dollars (10^-12), exactly; -1 when a price that is needed is not configured. */
 int64_t al_llm_cost(const struct al_price *price, const struct al_llm_usage *u);
 
