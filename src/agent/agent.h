@@ -68,6 +68,10 @@ int al_agent_start(struct al_agent *a, struct al_str prompt, struct al_err *err)
 void al_agent_cancel(struct al_agent *a);
 const char *al_agent_run_id(const struct al_agent *a); /* of the turn; "" before */
 
+/* A message's body from the journal for a person's eyes: values under secret-looking keys of arguments are redacted. False:
+ * it is no JSON object, or too long for out. */
+bool al_message_shown(struct al_str body, struct al_buf *out);
+
 /* --- what of the workspace is sent: AGENTS.md --- */
 struct al_context_file {
     char *path;          /* as a person reads it */

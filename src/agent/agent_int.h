@@ -76,6 +76,8 @@ struct al_agent {
 /* --- events (event.c): builds the envelope's parts, keeps durable ones, tells the face. data: an object on one line. --- */
 void al_agent_event(struct al_agent *a, const char *type, struct al_str data);
 bool al_agent_event_durable(const char *type);
+/* An event's data without the values of secret-looking keys of arguments, questions and answers. As al_message_shown. */
+bool al_agent_shown(struct al_str data, struct al_buf *out);
 
 /* --- what is sent with each request (prompt.c, offer.c) --- */
 /* ≤ 3 kB, the same bytes for the whole session: no date, no path that changes; the routing rule names only tools that are
