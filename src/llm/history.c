@@ -83,21 +83,17 @@ static struct al_str dup_buf(struct out *o, const struct al_buf *b)
     return p ? (struct al_str){p, b->n} : (struct al_str)AL_S("{}");
 }
 
-/* Escapes that no string may have become \ufffd, which has their length. */
 static struct al_str without_bad_escapes(struct out *o, struct al_str json)
 {
-    ptrdiff_t at = al_llm_bad_escape(json, 0);
-    if (at < 0)
+    if (!al_llm_bad_escape(json))
         return json;
     char *p = al_arena_dup(o->arena, json);
     if (!p) {
         o->over = true;
         return (struct al_str)AL_S("{}");
     }
-    struct al_str s = {p, json.n};
-    for (; at >= 0; at = al_llm_bad_escape(s, (size_t)at + 6))
-        memcpy(p + at, "\\ufffd", 6);
-    return s;
+    al_llm_json_clean(p, json.n);
+    return (struct al_str){p, json.n};
 }
 
 #define SHOWN_ARGUMENTS 4000
@@ -288,7 +284,7 @@ static bool reasoning_goes(struct out *o, struct al_llm_part *p, bool calls)
         return false;
     if (api != AL_API_CHAT) {
         p->text = (struct al_str){NULL, 0};
-        return al_llm_reasoning_ok(api, p->raw, al_llm_host_is(w->provider, "api.anthropic.com"));
+        return al_llm_reasoning_ok(api, p->raw, !(w->facts && w->facts->wants_reasoning));
     }
     if (!calls)
         return false;

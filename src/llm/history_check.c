@@ -7,7 +7,6 @@
  * our own history would come back with each further request, and end the session for good.
  */
 
-#define OWN_ID_MAX 256 /* of an id that an endpoint made itself and gets back */
 #define ID_MAX 64
 #define NAME_MAX_CHARS 64
 
@@ -46,9 +45,9 @@ static int hex4(const char *p)
     return v;
 }
 
-ptrdiff_t al_llm_bad_escape(struct al_str json, size_t from)
+bool al_llm_bad_escape(struct al_str json)
 {
-    for (size_t i = from; i + 1 < json.n; i++) {
+    for (size_t i = 0; i + 1 < json.n; i++) {
         if (json.p[i] != '\\')
             continue;
         if (json.p[i + 1] != 'u' || i + 6 > json.n) {
@@ -57,23 +56,23 @@ ptrdiff_t al_llm_bad_escape(struct al_str json, size_t from)
         }
         int v = hex4(json.p + i + 2);
         if (v == 0 || (v >= 0xdc00 && v <= 0xdfff))
-            return (ptrdiff_t)i;
+            return true;
         if (v >= 0xd800 && v <= 0xdbff) {
             int low =
                 i + 12 <= json.n && json.p[i + 6] == '\\' && json.p[i + 7] == 'u' ? hex4(json.p + i + 8) : -1;
             if (low < 0xdc00 || low > 0xdfff)
-                return (ptrdiff_t)i;
+                return true;
             i += 6;
         }
         i += 5;
     }
-    return -1;
+    return false;
 }
 
 bool al_llm_object_ok(struct al_str json)
 {
     struct al_str s = al_str_trim(json);
-    return s.n && s.p[0] == '{' && al_json_check(s, AL_LLM_MAX_NEST) && al_llm_bad_escape(s, 0) < 0;
+    return s.n && s.p[0] == '{' && al_json_check(s, AL_LLM_MAX_NEST) && !al_llm_bad_escape(s);
 }
 
 static bool is_word_char(char c)
@@ -89,18 +88,17 @@ bool al_llm_name_ok(struct al_str name)
     return name.n && name.n <= NAME_MAX_CHARS;
 }
 
+/* Chat: some models are trained on ids with a meaning ("functions.name:0"), and do worse with others. */
 bool al_llm_id_ok(enum al_api api, struct al_str id)
 {
-    bool words = api == AL_API_MESSAGES;
-    if (id.n == 0 || id.n > (words ? ID_MAX : OWN_ID_MAX))
-        return false;
+    bool chat = api == AL_API_CHAT;
     for (size_t i = 0; i < id.n; i++)
-        if (words ? !is_word_char(id.p[i]) : id.p[i] <= 0x20 || id.p[i] >= 0x7f)
+        if (!is_word_char(id.p[i]) && !(chat && (id.p[i] == '.' || id.p[i] == ':')))
             return false;
-    return true;
+    return id.n && id.n <= ID_MAX;
 }
 
-bool al_llm_reasoning_ok(enum al_api api, struct al_str raw, bool need_signature)
+bool al_llm_reasoning_ok(enum al_api api, struct al_str raw, bool signed_only)
 {
     if (!al_llm_object_ok(raw))
         return false;
@@ -115,7 +113,7 @@ bool al_llm_reasoning_ok(enum al_api api, struct al_str raw, bool need_signature
         if (al_str_is(type, "redacted_thinking"))
             return al_json_get_text(v, "data").n > 0;
         return al_str_is(type, "thinking") && al_json_is_string(al_json_get(v, "thinking")) &&
-               (!need_signature || al_json_get_text(v, "signature").n > 0);
+               (!signed_only || al_json_get_text(v, "signature").n > 0);
     case AL_API_RESPONSES:
         return al_str_is(type, "reasoning") && al_json_get_text(v, "encrypted_content").n > 0;
     case AL_API_CHAT: {

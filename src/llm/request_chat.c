@@ -14,6 +14,18 @@ static void put_limits(const struct al_llm_wire *w, struct al_jw *j)
         al_jw_kint(j, al_llm_field_name(field), al_llm_wire_max_output(w));
 }
 
+/* DeepSeek thinks unless it is told not to, in words of its own. */
+static void put_effort(const struct al_llm_wire *w, struct al_jw *j)
+{
+    const char *effort = w->provider->reasoning_effort;
+    if (!effort || !al_llm_sends(w, AL_LLM_EFFORT))
+        return;
+    if (strcmp(effort, "none") == 0 && al_llm_host_is(w->provider, "api.deepseek.com"))
+        al_jw_kraw(j, "thinking", AL_STR("{\"type\":\"disabled\"}"));
+    else
+        al_jw_kstrz(j, "reasoning_effort", effort);
+}
+
 static void put_tools(const struct al_llm_request *r, struct al_jw *j)
 {
     if (r->n_tools == 0)
@@ -89,10 +101,16 @@ static void put_call(const struct al_llm_part *p, struct al_jw *j)
 
 static void put_reasoning(const struct al_llm_wire *w, const struct al_llm_message *m, struct al_jw *j)
 {
-    /* Where it is wanted, its absence beside calls is refused, too: of another model there is none. */
     if (al_llm_wants_reasoning(w)) {
+        bool any = false;
+        for (size_t i = 0; i < m->n_parts; i++)
+            any |= m->parts[i].kind == AL_LLM_REASONING && m->parts[i].text.n;
         al_jw_key(j, "reasoning_content");
-        put_joined(m, AL_LLM_REASONING, "", j);
+        if (any)
+            put_joined(m, AL_LLM_REASONING, "", j);
+        else /* Calls of another model have none; where it is wanted, its absence is refused, and so is an
+                empty one. */
+            al_jw_strz(j, " ");
     }
     for (size_t i = 0; i < m->n_parts; i++) {
         const struct al_llm_part *p = &m->parts[i];
@@ -158,8 +176,7 @@ void al_llm_body_chat(const struct al_llm_wire *w, struct al_buf *out)
         al_jw_kraw(&j, "stream_options", AL_STR("{\"include_usage\":true}"));
     put_limits(w, &j);
     al_llm_put_temperature(w, &j);
-    if (w->provider->reasoning_effort && al_llm_sends(w, AL_LLM_EFFORT))
-        al_jw_kstrz(&j, "reasoning_effort", w->provider->reasoning_effort);
+    put_effort(w, &j);
     al_llm_put_cache_key(w, &j);
     put_tools(r, &j);
     al_jw_key(&j, "messages");

@@ -33,13 +33,15 @@ void al_llm_put_cache_key(const struct al_llm_wire *w, struct al_jw *j);
 bool al_llm_blank(struct al_str s);
 /* One JSON object that may stand in a body: sound, not too deep, no lone surrogate and no NUL in its strings. */
 bool al_llm_object_ok(struct al_str json);
-/* Where, from that byte on, an escape of a JSON text is half of a surrogate pair or a NUL; -1: nowhere. */
-ptrdiff_t al_llm_bad_escape(struct al_str json, size_t from);
-/* An id as the API takes it back; a name of a tool as all of them take it. */
+/* Whether an escape of a JSON text is half of a surrogate pair or a NUL. */
+bool al_llm_bad_escape(struct al_str json);
+/* An id of 1 to 64 characters as the API takes it back from who got it there; a name of a tool, and an id, as all of them
+ * take it from anybody. */
 bool al_llm_id_ok(enum al_api api, struct al_str id);
 bool al_llm_name_ok(struct al_str name);
-/* Whether a reasoning part's raw form is what this API takes back: its own kind of item, with its seal. */
-bool al_llm_reasoning_ok(enum al_api api, struct al_str raw, bool need_signature);
+/* Whether a reasoning part's raw form is what this API takes back: its own kind of item, with its seal (of a thinking block
+ * the signature; a few endpoints make none). */
+bool al_llm_reasoning_ok(enum al_api api, struct al_str raw, bool signed_only);
 
 /* A set of ids, each with a number that begins at 0; in the arena, as the ids themselves (views). */
 struct al_llm_ids;

@@ -3,10 +3,40 @@
 /* Messages: turns of blocks. All results of a turn open one user message; what a person says stands behind
  * them. */
 
+/* A conversation with calls is refused where no tools are; where none are offered any more, those that it
+ * called are named. */
+static void put_called(const struct al_llm_request *r, struct al_jw *j)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(SIZE_MAX / 4);
+    struct al_llm_ids *names = al_llm_ids_new(&a);
+    bool any = false;
+    for (size_t i = 0; i < r->n_messages; i++) {
+        for (size_t k = 0; k < r->messages[i].n_parts; k++) {
+            const struct al_llm_part *p = &r->messages[i].parts[k];
+            if (p->kind != AL_LLM_CALL || !al_llm_ids_add(names, p->name))
+                continue;
+            if (!any) {
+                al_jw_key(j, "tools");
+                al_jw_arr(j);
+                any = true;
+            }
+            al_jw_obj(j);
+            al_jw_kstr(j, "name", p->name);
+            al_jw_kstrz(j, "description", "not available any more");
+            al_jw_kraw(j, "input_schema", AL_STR("{\"type\":\"object\"}"));
+            al_jw_end(j);
+        }
+    }
+    if (any)
+        al_jw_end(j);
+}
+
 static void put_tools(const struct al_llm_request *r, struct al_jw *j)
 {
-    if (r->n_tools == 0)
+    if (r->n_tools == 0) {
+        put_called(r, j);
         return;
+    }
     al_jw_key(j, "tools");
     al_jw_arr(j);
     for (size_t i = 0; i < r->n_tools; i++) {

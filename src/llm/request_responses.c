@@ -8,6 +8,8 @@
  * is not beside it.
  */
 
+#define LEAST_OUTPUT 16 /* fewer tokens are refused */
+
 static void put_tools(const struct al_llm_request *r, struct al_jw *j)
 {
     if (r->n_tools == 0)
@@ -137,8 +139,9 @@ void al_llm_body_responses(const struct al_llm_wire *w, struct al_buf *out)
         al_jw_kbool(&j, "store", false);
     if (al_llm_sends(w, AL_LLM_INCLUDE))
         al_jw_kraw(&j, "include", AL_STR("[\"reasoning.encrypted_content\"]"));
+    int64_t max_output = al_llm_wire_max_output(w);
     if (al_llm_sends(w, AL_LLM_MAX_TOKENS))
-        al_jw_kint(&j, "max_output_tokens", al_llm_wire_max_output(w));
+        al_jw_kint(&j, "max_output_tokens", max_output < LEAST_OUTPUT ? LEAST_OUTPUT : max_output);
     al_llm_put_temperature(w, &j);
     if (w->provider->reasoning_effort && al_llm_sends(w, AL_LLM_EFFORT)) {
         al_jw_key(&j, "reasoning");
