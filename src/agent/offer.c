@@ -3,6 +3,7 @@
  * or two sentences, and its schema only what a model needs to make the first call right. The whole is in
  * forge_guide, and the checks are by the whole schema.
  */
+#include "agent/offer.h"
 #include "agent/agent_int.h"
 
 #include "base/text.h"
@@ -14,28 +15,28 @@
 
 /* --- schemas --- */
 
-/* What the name of the field, or the system prompt, says as well. */
-static bool is_told(struct al_str description)
+/* The short words of a field; NULL: it keeps its own. */
+static const char *words_of(const char *tool, struct al_str field)
 {
-    static const char *const told[] = {
-        "Path in the workspace, or scratch:NAME",
-        "First line, counted from 1. Default 1.",
-        "The whole content",
-        "What people see above it",
-        "Its standard input; default nothing",
-        "Only this file or folder",
-        "Folder to run in; default the workspace",
-    };
-    for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++) {
-        if (al_str_is(description, told[i]))
-            return true;
+    size_t n;
+    const struct al_offer_words *words = al_offer_words(&n);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(words[i].tool, tool) == 0 && al_str_is(field, words[i].field))
+            return words[i].text;
     }
-    return false;
+    return NULL;
 }
 
-/* A member of a schema, not of its properties, that a model can do without: a value that breaks it is told by
- * the error. */
-static bool is_left_out(const struct al_json *schema, const struct al_json *m)
+/* A limit that a model could come near. */
+static bool is_near(const struct al_json *m)
+{
+    int64_t n;
+    return al_str_is(m->key, "maximum") ? al_json_int(m, INT64_MIN, 120000, &n) : al_json_int(m, 0, 20, &n);
+}
+
+/* A member of a schema, not of its properties, that a model can do without: what breaks it is told by the
+ * error. */
+static bool is_left_out(const struct al_json *m)
 {
     static const char *const always[] = {
         "additionalProperties", "default", "minLength", "maxLength", "minimum", "minItems", "title"};
@@ -43,26 +44,37 @@ static bool is_left_out(const struct al_json *schema, const struct al_json *m)
         if (al_str_is(m->key, always[i]))
             return true;
     }
-    if (al_str_is(m->key, "description"))
-        return is_told(m->str);
-    return al_str_is(m->key, "type") && al_json_get(schema, "enum");
+    bool limit = al_str_is(m->key, "maximum") || al_str_is(m->key, "maxItems");
+    return limit && !is_near(m);
 }
 
 /* Iterative: what is open, from the outside in. */
 struct open {
-    const struct al_json *of; /* the object */
-    const struct al_json *next;
-    bool names; /* its members are properties: their names are no keywords */
+    const struct al_json *next; /* its next member */
+    struct al_str field;        /* the property that it is the schema of; empty */
+    bool names;                 /* its members are properties: their names are no keywords */
 };
 
-static void write_schema(const struct al_json *schema, struct al_buf *out)
+static void write_member(struct al_jw *w, const char *tool, const struct open *o, const struct al_json *m)
+{
+    const char *text = al_str_is(m->key, "description") && o->field.n ? words_of(tool, o->field) : NULL;
+    if (text && !*text)
+        return;
+    al_jw_key_str(w, m->key);
+    if (text)
+        al_jw_strz(w, text);
+    else
+        al_jw_value(w, m);
+}
+
+static void write_schema(const char *tool, const struct al_json *schema, struct al_buf *out)
 {
     struct open stack[MAX_DEPTH];
     size_t depth = 1;
     struct al_jw w;
     al_jw_init(&w, out);
     al_jw_obj(&w);
-    stack[0] = (struct open){.of = schema, .next = schema->child};
+    stack[0] = (struct open){.next = schema->child};
     while (depth) {
         struct open *o = &stack[depth - 1];
         const struct al_json *m = o->next;
@@ -72,17 +84,18 @@ static void write_schema(const struct al_json *schema, struct al_buf *out)
             continue;
         }
         o->next = m->next;
-        if (!o->names && is_left_out(o->of, m))
+        if (!o->names && is_left_out(m))
             continue;
-        al_jw_key_str(&w, m->key);
         bool properties = !o->names && al_str_is(m->key, "properties");
         bool within = m->type == AL_JSON_OBJECT && (o->names || properties || al_str_is(m->key, "items"));
         if (!within || depth == MAX_DEPTH) {
-            al_jw_value(&w, m);
+            write_member(&w, tool, o, m);
             continue;
         }
+        al_jw_key_str(&w, m->key);
         al_jw_obj(&w);
-        stack[depth++] = (struct open){.of = m, .next = m->child, .names = properties};
+        stack[depth++] = (struct open){
+            .next = m->child, .names = properties, .field = o->names ? m->key : (struct al_str){"", 0}};
     }
 }
 
@@ -133,7 +146,7 @@ static int tell(struct al_agent *a, const struct al_tool *tool, struct al_llm_to
     const struct al_json *v = NULL;
     if (al_json_parse(&parsed, al_str_of(tool->input_schema), &v, err) < 0)
         return -1;
-    write_schema(v, &schema);
+    write_schema(tool->name, v, &schema);
     char *copy = al_arena_dup(&a->offered, al_buf_str(&schema));
     if (!copy || al_buf_failed(&schema))
         return al_fail(err, AL_INTERNAL, "the tools are too large to be offered");

@@ -151,11 +151,9 @@ const struct al_tool al_tool_ask_user_question = {
                    "the option that you would take first and mark it recommended (at most one). Structured "
                    "value: {answers: "
                    "[{header, selected: [labels], other?}]}.",
-    .brief = "Asks the person 1 to 4 questions about decisions that are theirs and that nothing here tells; "
-             "they can always "
-             "answer in their own words. Not for approvals: those are asked for by themselves. At most one "
-             "option a question "
-             "is recommended.",
+    .brief = "Asks the person 1 to 4 questions that are theirs to decide and that nothing here tells; they "
+             "may answer in "
+             "their own words. Not for approvals. At most one option of each is recommended.",
     .input_schema =
         "{\"type\":\"object\",\"required\":[\"questions\"],\"properties\":{\"questions\":{\"type\":\"array\","
         "\"minItems\":1,"

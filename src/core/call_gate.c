@@ -46,6 +46,7 @@ static struct al_gate_query query_of(const struct al_call_core *c)
     q.preapproved = c->spec.preapproved;
     q.can_ask = call->core->can_ask;
     q.over_mcp = strcmp(call->core->source, "mcp") == 0;
+    q.in_agent = strcmp(call->core->source, "agent") == 0;
     q.scratch_only = c->serial && tool->scratch_only && call->core->scratch && tool->scratch_only(call->args);
     q.can_ask_now = c->spec.ask && al_origin_is_model(call->origin);
     q.isolation_known = c->wall_known;

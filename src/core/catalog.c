@@ -203,6 +203,7 @@ int al_catalog_callable(const struct al_core *core, const struct al_tool *tool, 
     struct al_gate_query q = al_gate_query_of(tool, origin);
     q.can_ask = core->can_ask;
     q.over_mcp = strcmp(core->source, "mcp") == 0;
+    q.in_agent = strcmp(core->source, "agent") == 0;
     take_wall(core, tool, &q);
     if (al_gate_decide(&core->policy, &q, tool->name, err) == 0)
         return 0;

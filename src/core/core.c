@@ -215,6 +215,11 @@ int al_core_new(const struct al_core_opts *o, struct al_core **ret, struct al_er
     return 0;
 }
 
+bool al_core_can_ask(const struct al_core *core)
+{
+    return core->can_ask;
+}
+
 void al_core_set_can_ask(struct al_core *core, bool can_ask)
 {
     core->can_ask = can_ask;

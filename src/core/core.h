@@ -38,6 +38,7 @@ int al_core_new(const struct al_core_opts *o, struct al_core **ret, struct al_er
 void al_core_shutdown(struct al_core *core, void (*idle)(void *ud), void *ud);
 void al_core_free(struct al_core *core); /* nothing may run any more */
 void al_core_set_can_ask(struct al_core *core, bool can_ask);
+bool al_core_can_ask(const struct al_core *core);
 /* Another workspace, with its default session (or the one that the opts named), before anything has run: the first
  * root of a client. add_dirs come after those of the opts. A failure leaves everything as it was. */
 int al_core_set_workspace(struct al_core *core, const char *cwd, const char *const *add_dirs,

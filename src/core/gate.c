@@ -41,18 +41,20 @@ enum {
 /* A script can never ask, and stored grants do not count for it: what a person granted was a call that they
  * saw. */
 static const unsigned char opens[5][4] = {
-    [AL_EFFECT_READ] = {[AL_ORIGIN_CLI] = FREE, [AL_ORIGIN_MCP] = FREE, [AL_ORIGIN_SCRIPT] = FREE, [AL_ORIGIN_AGENT] = FREE},
-    [AL_EFFECT_INTERNAL] = {[AL_ORIGIN_CLI] = FREE, [AL_ORIGIN_MCP] = FREE, [AL_ORIGIN_SCRIPT] = FREE, [AL_ORIGIN_AGENT] = FREE},
+    [AL_EFFECT_READ] = {FREE, FREE, FREE, FREE},
+    [AL_EFFECT_INTERNAL] = {FREE, FREE, FREE, FREE},
     [AL_EFFECT_WRITE] = {[AL_ORIGIN_CLI] = TYPED,
                          [AL_ORIGIN_MCP] = FLAG | SCRATCH | GRANT,
                          [AL_ORIGIN_SCRIPT] = FLAG | SCRATCH | PREAPPROVED,
                          [AL_ORIGIN_AGENT] = FLAG | SCRATCH | GRANT},
-    [AL_EFFECT_PROCESS] =
-        {[AL_ORIGIN_CLI] = TYPED, [AL_ORIGIN_MCP] = FLAG | GRANT, [AL_ORIGIN_SCRIPT] = FLAG | PREAPPROVED,
-         [AL_ORIGIN_AGENT] = FLAG | GRANT},
-    [AL_EFFECT_EXTERNAL] =
-        {[AL_ORIGIN_CLI] = TYPED, [AL_ORIGIN_MCP] = FLAG | GRANT, [AL_ORIGIN_SCRIPT] = FLAG | PREAPPROVED,
-         [AL_ORIGIN_AGENT] = FLAG | GRANT},
+    [AL_EFFECT_PROCESS] = {[AL_ORIGIN_CLI] = TYPED,
+                           [AL_ORIGIN_MCP] = FLAG | GRANT,
+                           [AL_ORIGIN_SCRIPT] = FLAG | PREAPPROVED,
+                           [AL_ORIGIN_AGENT] = FLAG | GRANT},
+    [AL_EFFECT_EXTERNAL] = {[AL_ORIGIN_CLI] = TYPED,
+                            [AL_ORIGIN_MCP] = FLAG | GRANT,
+                            [AL_ORIGIN_SCRIPT] = FLAG | PREAPPROVED,
+                            [AL_ORIGIN_AGENT] = FLAG | GRANT},
 };
 
 static const char *const flags[] = {
@@ -108,6 +110,8 @@ static int fail_read_only(const struct al_gate_query *q, const char *tool_name, 
             al_effect_name(q->effect));
     if (q->origin == AL_ORIGIN_MCP)
         return al_hint(err, "drop --read-only from alisio's arguments in the client's configuration");
+    if (q->origin == AL_ORIGIN_AGENT)
+        return al_hint(err, "do without it: only a person who starts alisio without --read-only opens it");
     return al_hint(err, "drop --read-only");
 }
 
@@ -116,10 +120,10 @@ static int hint_flag(const struct al_gate_query *q, const char *tool_name, const
 {
     const char *scratch = q->takes_scratch ? "; `scratch:` paths need no approval" : "";
     const char *uses = q->can_ask && q->origin == AL_ORIGIN_SCRIPT ? "name it in `uses`, or " : "";
+    if (q->in_agent || q->origin == AL_ORIGIN_AGENT)
+        return al_hint(err, "%sthe person starts alisio with %s%s", uses, flag, scratch);
     if (q->origin == AL_ORIGIN_SCRIPT && !q->over_mcp)
         return al_hint(err, "call %s directly, or start alisio with %s%s", tool_name, flag, scratch);
-    if (q->origin == AL_ORIGIN_AGENT)
-        return al_hint(err, "the person starts alisio with %s%s", flag, scratch);
     return al_hint(err, "%sput %s into alisio's arguments in the client's configuration (`alisio mcp %s`)%s",
                    uses, flag, flag, scratch);
 }
@@ -218,7 +222,7 @@ static int fail_ask(const struct al_gate_query *q, const char *tool_name, struct
             q->server);
     if (!add_name(&server, q->server, false) || !add_name(&tool, q->server_tool, true))
         return al_hint(err, "a person allows tools with `alisio mcp allow SERVER 'PATTERN'`");
-    bool by_uses = q->can_ask && q->origin == AL_ORIGIN_SCRIPT && q->over_mcp;
+    bool by_uses = q->can_ask && q->origin == AL_ORIGIN_SCRIPT && (q->over_mcp || q->in_agent);
     const char *uses = by_uses ? "name it in `uses`, or " : "";
     const char *quote = is_plain(q->server) ? "" : "'";
     return al_hint(err,

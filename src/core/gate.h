@@ -33,6 +33,7 @@ struct al_gate_query {
     const char *server, *server_tool; /* of it, for the hint that names the command: `alisio mcp allow S 'tool'` */
     bool can_ask; /* a run can be approved with `uses`: the hint says so */
     bool over_mcp; /* the host serves a client, where a script's nested call cannot be typed instead */
+    bool in_agent; /* the host is our own agent, whose model writes `uses`, and makes direct calls, too */
 
     /* Of a tool with a capability: */
     const char *capability;  /* NULL: its effect decides alone */

@@ -157,6 +157,9 @@ const struct al_tool al_tool_forge_guide = {
         "(each code and its cure), last (the last run of this session). Each guide ends with an "
         "etag: send it back to "
         "learn cheaply that nothing has changed.",
+    .brief =
+        "A short guide made from the live state: the script APIs with examples, signatures of "
+        "tools (topic tools with a query), limits, error codes, the last run.",
     .input_schema =
         "{\"type\":\"object\",\"properties\":{"
         "\"topic\":{\"type\":\"string\",\"enum\":[\"overview\",\"js_run\",\"tools\",\"data\",\"python_run\","

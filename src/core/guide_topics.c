@@ -41,7 +41,7 @@ static void write_overview(struct al_core *core, struct al_str query, struct al_
 /* `uses` is a field of a call, which who types a script does not write. */
 static bool is_typed(const struct al_core *core)
 {
-    return strcmp(core->source, "mcp") != 0;
+    return strcmp(core->source, "cli") == 0;
 }
 
 static void write_approvals(const struct al_core *core, struct al_buf *out)
@@ -53,8 +53,8 @@ static void write_approvals(const struct al_core *core, struct al_buf *out)
     else if (core->can_ask)
         al_buf_adds(out, "name tools with effects in uses, beside code.");
     else
-        al_buf_adds(out, "what the person did not allow when alisio was started is refused, and this client "
-                         "cannot ask them.");
+        al_buf_addf(out, "what the person did not allow when alisio was started is refused, and %s.",
+                    strcmp(core->source, "mcp") == 0 ? "this client cannot ask them" : "nobody can be asked");
     al_buf_adds(out, core->scratch ? " scratch: paths are always allowed.\n" : "\n");
 }
 

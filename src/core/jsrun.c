@@ -75,6 +75,7 @@ static void tools_to_ask(struct jsrun *r, struct al_buf *out, bool *ret_python, 
         memcpy(r->uses_sha256[i], tool->sha256, sizeof(tool->sha256));
         struct al_gate_query q = al_gate_query_of(tool, AL_ORIGIN_SCRIPT);
         q.over_mcp = strcmp(al_core_source(r->core), "mcp") == 0;
+        q.in_agent = strcmp(al_core_source(r->core), "agent") == 0;
         q.can_ask_now = true;
         q.isolation_known = r->wall_known;
         q.isolation = r->wall.isolation;
@@ -558,6 +559,19 @@ const struct al_tool al_tool_js_run = {
     .name = "js_run",
     .title = "Run JavaScript",
     .description = js_run_description,
+    .brief =
+        "Runs one JavaScript that calls tools and returns only what matters. The code is the "
+        "body of an async function: top-level await, return. No imports, files, network, "
+        "timers; everything goes through tools:\n"
+        "- await tools.NAME(args): the structured value, else text. A failure rejects with an "
+        "Error that has code, message, hint.\n"
+        "- await tools.map(items, fn, {concurrency}): in parallel, results in order.\n"
+        "- tools.list(\"words\"), tools.describe(name): what there is.\n"
+        "- print(...), progress({completed, total, note}), input, state (an object kept across "
+        "runs).\n"
+        "Example: const {files} = await tools.list_files({path: \"src\"}); const all = await "
+        "tools.map(files, path => tools.read_file({path})); return all.filter(f => "
+        "f.text.includes(\"TODO\")).map(f => [f.path, f.totalLines]);",
     .input_schema =
         "{\"type\":\"object\",\"properties\":{"
         "\"code\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":200000,\"description\":\"The script. "

@@ -97,7 +97,7 @@ static void default_hint(struct jsrun *r)
         al_hint(&r->err, "tools.describe(name) shows a tool's schema");
         break;
     case AL_APPROVAL_REQUIRED:
-        if (strcmp(al_core_source(r->core), "mcp") == 0)
+        if (strcmp(al_core_source(r->core), "cli") != 0)
             al_hint(&r->err, r->core->can_ask ? "name the tool in `uses`, beside `code`"
                                               : "the person who starts alisio has to allow it");
         else

@@ -206,7 +206,8 @@ static const char *where_to_look(enum al_origin origin)
 {
     return origin == AL_ORIGIN_SCRIPT ? "tools.list() names what there is"
            : origin == AL_ORIGIN_CLI  ? "`alisio tool list` shows what there is"
-                                      : "tools/list names what is offered";
+           : origin == AL_ORIGIN_MCP  ? "tools/list names what is offered"
+                                      : "call only tools that you are offered";
 }
 
 /* True: the server is what is wrong with the name, and err says so. */

@@ -153,6 +153,9 @@ const struct al_tool al_tool_artifact_create = {
                    "write_file, or artifact_export afterwards. Structured value: {id, title, fileName, kind, "
                    "mimeType, bytes, files, "
                    "partial, warnings}.",
+    .brief =
+        "Publishes text that you have (Markdown, HTML, CSV, SVG, code …) as a file for the "
+        "person, outside the workspace. HTML is shown offline: put everything into it.",
     .input_schema = "{\"type\":\"object\",\"required\":[\"fileName\",\"text\"],\"properties\":{\"fileName\":{"
                     "\"type\":\"string\","
                     "\"minLength\":1,\"maxLength\":200,\"description\":\"A plain name with its ending, like "
@@ -264,6 +267,8 @@ const struct al_tool al_tool_artifact_list = {
                    "partial, status, createdAt}], truncated}. artifact_read shows one, artifact_export "
                    "copies one into the "
                    "workspace.",
+    .brief =
+        "Lists the published files of this session, the newest first, with their ids.",
     .input_schema =
         "{\"type\":\"object\",\"properties\":{\"kind\":{\"enum\":[\"dashboard\",\"document\",\"spreadsheet\","
         "\"image\",\"data\",\"code\",\"archive\",\"file\"]},\"limit\":{\"type\":\"integer\",\"minimum\":1,"

@@ -410,6 +410,9 @@ const struct al_tool al_tool_artifact_export = {
         "overwrite is true; protected names are refused as write_file does. Structured value: {id, files: "
         "[relative "
         "paths], bytes}.",
+    .brief =
+        "Copies an artifact into a folder of the workspace. Files that are there are kept, and "
+        "nothing is copied, unless overwrite is true.",
     .input_schema =
         "{\"type\":\"object\",\"required\":[\"id\",\"target\"],\"properties\":{\"id\":{\"type\":\"string\","
         "\"minLength\":1,\"maxLength\":64,\"description\":\"art_… of "

@@ -422,6 +422,9 @@ const struct al_tool al_tool_artifact_read = {
                    "opens. Structured value: {id, path, "
                    "kind, mimeType, bytes, truncated} and text, or columns, rows, rowCount and datasetId, or "
                    "width and height.",
+    .brief =
+        "Shows an artifact: of a text file its text, of a table the first rows and a datasetId "
+        "for data_query, of an image its size.",
     .input_schema =
         "{\"type\":\"object\",\"required\":[\"id\"],\"properties\":{\"id\":{\"type\":\"string\","
         "\"minLength\":1,\"maxLength\":64,"

@@ -256,6 +256,11 @@ const struct al_tool al_tool_dashboard_generate = {
         "purpose, widgets: [{id, type, title, sql}], measures, dimensions, notShown, missing, notes, plan, "
         "rows, "
         "rawRows, bytes}.",
+    .brief =
+        "Turns a dataset into a finished dashboard (key figures, charts, tables, filters; one "
+        "HTML page) and publishes it. Say in goal what it is for and which columns matter: "
+        "\"sales and margin % by region and month\". The result has notes, notShown and "
+        "missing. To adjust it: plan: true returns the plan; change it and pass it as spec.",
     .input_schema = al_dashboard_input_schema,
     .output_schema = al_dashboard_output_schema,
     .effect = AL_EFFECT_INTERNAL,

@@ -293,6 +293,11 @@ const struct al_tool al_tool_data_inspect = {
                    "`datasetId` of one that is there; a file that was read before is not read again. "
                    "`options` force how it is read "
                    "when the notes say that it was guessed wrong. The file itself is never changed.",
+    .brief =
+        "Reads a CSV, TSV, JSON, JSON Lines or XLSX file (also .gz) once into a dataset and "
+        "describes it: tables, columns with types, ranges and frequent values, first rows, "
+        "notes on what was odd. Of a column with parsedAs query the view <table>_values. "
+        "options: when the notes say that it was guessed wrong.",
     .input_schema =
         "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":"
         "4096,"

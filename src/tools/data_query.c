@@ -162,6 +162,11 @@ const struct al_tool al_tool_data_query = {
                    "clipped, notes}; at most maxRows rows, cells cut at 2 KiB, integers beyond 2^53 as text. "
                    "Aggregate in SQL rather "
                    "than fetching rows.",
+    .brief =
+        "Runs one SELECT of SQLite. The table is data (of a workbook s_<sheet>); data_values "
+        "has text converted that reads as numbers or dates. Also: regexp, median, "
+        "percentile(x, 90), stddev, date_trunc('month', d), to_number, to_date. In scripts: "
+        "{columns: [{name}], rows: [[values]], rowCount, truncated}.",
     .input_schema =
         "{\"type\":\"object\",\"required\":[\"sql\"],\"properties\":{\"datasetId\":{\"type\":\"string\","
         "\"minLength\":1,"

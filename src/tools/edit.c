@@ -285,6 +285,9 @@ const struct al_tool al_tool_edit_file = {
                    "expectedHash: the sha256 from read_file, refused when the file changed since. "
                    "`scratch:NAME` edits the "
                    "scratchpad and needs no approval. Structured value: {path, sha256, bytes, created}.",
+    .brief =
+        "Replaces oldText, which must be in the file exactly once (without the line numbers of "
+        "read_file), by newText; everything else stays.",
     .input_schema = "{\"type\":\"object\",\"required\":[\"path\",\"oldText\",\"newText\"],\"properties\":{"
                     "\"path\":{\"type\":"
                     "\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"Path in the workspace, "

@@ -314,6 +314,8 @@ const struct al_tool al_tool_git_status = {
                    "conflict, ? untracked, '.' unchanged; branch is null on a detached HEAD, ahead and "
                    "behind without an upstream. "
                    "Only reads: no filter, hook or other program that the repository names is run.",
+    .brief =
+        "The branch and the changed, staged, conflicting and untracked files.",
     .input_schema = "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}",
     .output_schema = "{\"type\":\"object\",\"properties\":{\"branch\":{\"type\":[\"string\",\"null\"]},"
                      "\"ahead\":{\"type\":["
@@ -343,6 +345,9 @@ const struct al_tool al_tool_git_diff = {
         "MiB; added and removed are null for binary files. Files that may hold secrets are listed, but their "
         "changes "
         "are left out. Only reads: no filter, textconv or external diff that the repository names is run.",
+    .brief =
+        "The changes of tracked files as a unified diff. In scripts: {diff, files: [{path, "
+        "added, removed}]}.",
     .input_schema = "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"minLength\":1,"
                     "\"maxLength\":4096,"
                     "\"description\":\"Only this file or "

@@ -94,6 +94,9 @@ const struct al_tool al_tool_list_files = {
                    "shows 100 paths unless limit says otherwise; the structured value {files, nextOffset, "
                    "truncated} holds up "
                    "to 10,000. Go on with offset: nextOffset. `scratch:` lists the scratchpad.",
+    .brief =
+        "Lists the files beneath a folder, all levels, without what .gitignore names. In "
+        "scripts: {files: [paths], nextOffset}.",
     .input_schema =
         "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"maxLength\":4096,"
         "\"description\":"

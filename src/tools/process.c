@@ -373,6 +373,10 @@ const struct al_tool al_tool_run_process = {
                    "up to 8 MiB. The program gets a small environment (PATH, HOME, LANG, …), no terminal, "
                    "and no input unless "
                    "stdin is given.",
+    .brief =
+        "Runs one program with its arguments, without a shell, and waits for its end; nothing "
+        "stays in the background. A non-zero exit code is a result. In scripts: {stdout, "
+        "stderr, exitCode, timedOut}.",
     .input_schema =
         "{\"type\":\"object\",\"required\":[\"command\"],\"properties\":{\"command\":{\"type\":\"string\","
         "\"minLength\":1,\"maxLength\":4095,\"description\":\"Program: a name in PATH, or a path\"},\"args\":"
@@ -400,6 +404,9 @@ const struct al_tool al_tool_shell = {
         "characters); the structured value {stdout, stderr, exitCode, signal, timedOut, truncated, "
         "durationMs} keeps "
         "up to 8 MiB. For one program with arguments that hold quotes or spaces, run_process is safer.",
+    .brief =
+        "Runs a command line with sh -c, else as run_process does: pipes, redirections, "
+        "several commands.",
     .input_schema =
         "{\"type\":\"object\",\"required\":[\"command\"],\"properties\":{\"command\":{\"type\":\"string\","
         "\"minLength\":1,\"maxLength\":100000,\"description\":\"Command line for sh\"}," COMMON_INPUT

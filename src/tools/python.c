@@ -520,6 +520,19 @@ const struct al_tool al_tool_python_run = {
         "progress(done, total, note) shows progress. rerunOf runs an earlier script again, and inputs of the "
         "same "
         "name replace the recorded ones.",
+    .brief =
+        "Runs one Python script and publishes each file that it leaves in output_dir() as an "
+        "artifact. It sees only its inputs, copied into input_dir(), and no network. pandas "
+        "and friends need extras. Print the figures that you need (the last 4 KiB come back); "
+        "write files for the person.\n"
+        "Example, with inputs [{\"datasetId\": \"ds_…\"}] of sales.csv:\n"
+        "from alisio_runtime import datasets, charts, input_dir, output_dir\n"
+        "rows = datasets.open(\"sales\").execute(\"SELECT region, sum(amount) FROM data GROUP "
+        "BY 1\").fetchall()\n"
+        "charts.write(\"sales.html\", \"Sales\", charts.card(\"By region\", charts.bar([r[0] "
+        "for r in rows], [r[1] for r in rows])))\n"
+        "(output_dir() / \"note.md\").write_text(\"…\")\n"
+        "HTML is shown offline.",
     .input_schema = INPUT_SCHEMA,
     .output_schema = OUTPUT_SCHEMA,
     .effect = AL_EFFECT_PROCESS,

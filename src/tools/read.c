@@ -299,6 +299,9 @@ const struct al_tool al_tool_read_file = {
         "refused; UTF-16 and windows-1252 arrive as UTF-8, with `encoding` saying so. `scratch:NAME` reads "
         "the "
         "scratchpad.",
+    .brief =
+        "Reads a text file: numbered lines, 200 unless limit says otherwise, and its sha256. "
+        "In scripts: {path, text, totalLines, sha256, nextLine}, whole up to 8 MiB.",
     .input_schema =
         "{\"type\":\"object\",\"required\":[\"path\"],\"properties\":{\"path\":{\"type\":\"string\","
         "\"minLength\":1,\"maxLength\":4096,\"description\":\"Path in the workspace, or "
@@ -321,6 +324,9 @@ const struct al_tool al_tool_read_files = {
         "truncated says that files were left out. The text shares 28,000 characters among the files. Made "
         "for "
         "scripts: read, then filter or count in code.",
+    .brief =
+        "Reads up to 200 text files, by paths or by glob (exactly one). In scripts: {files: "
+        "[{path, text, totalLines} or {path, error}], truncated}.",
     .input_schema =
         "{\"type\":\"object\",\"properties\":{\"paths\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":200,"
         "\"items\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096},\"description\":\"Paths in the "

@@ -535,6 +535,10 @@ const struct al_tool al_tool_search_text = {
                    "files, truncated} holds up to maxMatches, in path order. line and column count from 1; "
                    "files counts files "
                    "with a match. `scratch:` searches the scratchpad.",
+    .brief =
+        "Searches files for a regular expression (Rust syntax), case-sensitive, without what "
+        ".gitignore names. In scripts: {matches: [{path, line, column, text}], files, "
+        "truncated}.",
     .input_schema =
         "{\"type\":\"object\",\"required\":[\"pattern\"],\"properties\":{\"pattern\":{\"type\":\"string\","
         "\"minLength\":"

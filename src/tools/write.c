@@ -11,12 +11,15 @@
 
 #define HASH_CHUNK (256u << 10)
 
-/* Is writing possible at all here? A person's own command counts as the approval of its one call. */
+/* Is writing possible at all here? A person's own command counts as the approval of its one call; whom the agent works for
+ * is asked. */
 bool al_tool_write_registered(const struct al_core *core)
 {
     const struct al_policy *p = al_core_policy(core);
+    const char *source = al_core_source(core);
+    bool asked = strcmp(source, "agent") == 0 && al_core_can_ask(core);
     return !p->read_only &&
-           (p->allow_write || al_core_scratch(core) || strcmp(al_core_source(core), "cli") == 0);
+           (p->allow_write || al_core_scratch(core) || asked || strcmp(source, "cli") == 0);
 }
 
 static int hash_file(struct al_call *call, const struct al_target *t, char ret[65], struct al_err *err)
@@ -88,6 +91,9 @@ const struct al_tool al_tool_write_file = {
                    "replaced. `scratch:NAME` writes to the scratchpad and needs no approval. To change a "
                    "part of a file, use "
                    "edit_file. Structured value: {path, sha256, bytes, created}.",
+    .brief =
+        "Writes a whole text file, missing folders too; an existing one is replaced. To change "
+        "a part use edit_file.",
     .input_schema = "{\"type\":\"object\",\"required\":[\"path\",\"content\"],\"properties\":{\"path\":{"
                     "\"type\":\"string\","
                     "\"minLength\":1,\"maxLength\":4096,\"description\":\"Path in the workspace, or "

@@ -5,6 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A direct call of a model: a client's, or our own agent's. */
+static bool is_of_model(const struct al_gate_query *q)
+{
+    return q->origin == AL_ORIGIN_MCP || q->origin == AL_ORIGIN_AGENT;
+}
+
 /* The rules, written down a second time and in other words than the table of gate.c. */
 static enum al_code expected(const struct al_policy *p, const struct al_gate_query *q)
 {
@@ -20,7 +26,7 @@ static enum al_code expected(const struct al_policy *p, const struct al_gate_que
         return AL_OK;
     if (q->effect == AL_EFFECT_EXTERNAL && p->allow_external)
         return AL_OK;
-    if (q->origin == AL_ORIGIN_MCP && q->granted)
+    if (is_of_model(q) && q->granted)
         return AL_OK;
     if (q->origin == AL_ORIGIN_SCRIPT && q->preapproved)
         return AL_OK;
@@ -49,6 +55,8 @@ static void check_hint(const struct al_gate_query *q, const struct al_err *err)
         assert_non_null(strstr(err->hint, "call the_tool directly, or start alisio with --allow"));
     if (q->origin == AL_ORIGIN_MCP)
         assert_non_null(strstr(err->hint, "`alisio mcp --allow"));
+    if (q->origin == AL_ORIGIN_AGENT)
+        assert_non_null(strstr(err->hint, "the person starts alisio with --allow"));
     assert_int_equal(strstr(err->hint, "scratch:") != NULL, q->takes_scratch);
 }
 
@@ -77,7 +85,7 @@ static void every_cell_of_the_table_decides_as_the_rules_say(void **state)
     (void)state;
     unsigned cells = 0;
     for (int effect = AL_EFFECT_READ; effect <= AL_EFFECT_EXTERNAL; effect++)
-        for (int origin = AL_ORIGIN_CLI; origin <= AL_ORIGIN_SCRIPT; origin++)
+        for (int origin = AL_ORIGIN_CLI; origin <= AL_ORIGIN_AGENT; origin++)
             for (unsigned bits = 0; bits < 256; bits++) {
                 struct al_policy p = {
                     .read_only = bits & 1,
@@ -95,7 +103,7 @@ static void every_cell_of_the_table_decides_as_the_rules_say(void **state)
                 };
                 cells += check_cell(&p, &q);
             }
-    assert_int_equal(cells, 5 * 3 * 256);
+    assert_int_equal(cells, 5 * 4 * 256);
 }
 
 static void other_permissions_open_nothing(void **state)
@@ -107,6 +115,8 @@ static void other_permissions_open_nothing(void **state)
         struct al_gate_query q = {.effect = (enum al_effect)effect, .origin = AL_ORIGIN_SCRIPT};
         check_cell(&p, &q);
         q.origin = AL_ORIGIN_MCP;
+        check_cell(&p, &q);
+        q.origin = AL_ORIGIN_AGENT;
         check_cell(&p, &q);
     }
 }
@@ -120,7 +130,7 @@ static enum al_code expected_of_server(const struct al_policy *p, const struct a
         return AL_PERMISSION_DENIED;
     if (q->gate == AL_GATE_ALLOW || person_is_there)
         return AL_OK;
-    if (q->gate == AL_GATE_ASK && q->origin == AL_ORIGIN_MCP && q->granted)
+    if (q->gate == AL_GATE_ASK && is_of_model(q) && q->granted)
         return AL_OK;
     return AL_APPROVAL_REQUIRED;
 }
@@ -140,7 +150,7 @@ static void check_server_hint(const struct al_policy *p, const struct al_gate_qu
         assert_non_null(strstr(err->hint, "`alisio mcp allow github 'get_issue'`"));
         assert_non_null(strstr(err->hint, "--allow-mcp=github.get_issue"));
         assert_int_equal(strstr(err->hint, "`uses`") != NULL,
-                         q->can_ask && q->over_mcp && q->origin == AL_ORIGIN_SCRIPT);
+                         q->can_ask && (q->over_mcp || q->in_agent) && q->origin == AL_ORIGIN_SCRIPT);
     }
     assert_null(strstr(err->hint, "--allow-external"));
 }
@@ -150,8 +160,8 @@ static void every_cell_of_a_servers_tool_decides_as_the_rules_say(void **state)
     (void)state;
     unsigned cells = 0;
     for (int gate = AL_GATE_ALLOW; gate <= AL_GATE_CHANGED; gate++)
-        for (int origin = AL_ORIGIN_CLI; origin <= AL_ORIGIN_SCRIPT; origin++)
-            for (unsigned bits = 0; bits < 128; bits++) {
+        for (int origin = AL_ORIGIN_CLI; origin <= AL_ORIGIN_AGENT; origin++)
+            for (unsigned bits = 0; bits < 256; bits++) {
                 struct al_policy p = {
                     .read_only = bits & 1, .allow_external = bits & 2, .allow_mcp = bits & 4};
                 struct al_gate_query q = {
@@ -162,6 +172,7 @@ static void every_cell_of_a_servers_tool_decides_as_the_rules_say(void **state)
                     .granted = bits & 16,
                     .can_ask = bits & 32,
                     .over_mcp = bits & 64,
+                    .in_agent = bits & 128,
                     .server = "github",
                     .server_tool = "get_issue",
                 };
@@ -175,7 +186,7 @@ static void every_cell_of_a_servers_tool_decides_as_the_rules_say(void **state)
                     check_server_hint(&p, &q, &err);
                 cells++;
             }
-    assert_int_equal(cells, 4 * 3 * 128);
+    assert_int_equal(cells, 4 * 4 * 256);
 }
 
 /* A server chooses the names of its tools, and a person pastes the command. */
@@ -231,9 +242,9 @@ static enum al_code expected_of_python(const struct al_policy *p, const struct a
         return AL_OK;
     if (p->allow_analysis && (p->allow_analysis_unsandboxed || !q->isolation_known || !is_weak(q)))
         return AL_OK;
-    if (q->origin == AL_ORIGIN_MCP ? q->granted : q->preapproved)
+    if (is_of_model(q) ? q->granted : q->preapproved)
         return AL_OK;
-    bool permitted_for_more = p->allow_analysis || (q->origin == AL_ORIGIN_MCP && q->granted_stronger);
+    bool permitted_for_more = p->allow_analysis || (is_of_model(q) && q->granted_stronger);
     if (q->isolation_known && permitted_for_more && !someone_answers)
         return AL_PERMISSION_DENIED;
     return AL_APPROVAL_REQUIRED;
@@ -243,7 +254,8 @@ static void check_python_hint(const struct al_policy *p, const struct al_gate_qu
                               const struct al_err *err)
 {
     if (p->read_only) {
-        assert_non_null(strstr(err->hint, "drop --read-only"));
+        assert_non_null(
+            strstr(err->hint, q->origin == AL_ORIGIN_AGENT ? "without --read-only" : "drop --read-only"));
         assert_null(strstr(err->hint, "--allow"));
         return;
     }
@@ -252,8 +264,10 @@ static void check_python_hint(const struct al_policy *p, const struct al_gate_qu
     assert_int_equal(strstr(err->hint, "--allow-analysis=unsandboxed") != NULL, weak);
     assert_null(strstr(err->hint, "--allow-process"));
     assert_int_equal(strstr(err->hint, "`uses`") != NULL,
-                     q->can_ask && q->over_mcp && q->origin == AL_ORIGIN_SCRIPT);
-    if (q->origin == AL_ORIGIN_SCRIPT && !q->over_mcp)
+                     q->can_ask && (q->over_mcp || q->in_agent) && q->origin == AL_ORIGIN_SCRIPT);
+    if (q->origin == AL_ORIGIN_AGENT || q->in_agent)
+        assert_non_null(strstr(err->hint, "the person starts alisio with --allow-analysis"));
+    else if (q->origin == AL_ORIGIN_SCRIPT && !q->over_mcp)
         assert_non_null(strstr(err->hint, "call python_run directly, or start alisio with --allow-analysis"));
 }
 
@@ -304,9 +318,9 @@ static void every_cell_of_a_python_script_decides_as_the_rules_say(void **state)
 {
     (void)state;
     unsigned cells = 0;
-    for (int origin = AL_ORIGIN_CLI; origin <= AL_ORIGIN_SCRIPT; origin++)
+    for (int origin = AL_ORIGIN_CLI; origin <= AL_ORIGIN_AGENT; origin++)
         for (int isolation = 0; isolation < N_ISOLATIONS; isolation++)
-            for (unsigned bits = 0; bits < 4096; bits++) {
+            for (unsigned bits = 0; bits < 8192; bits++) {
                 struct al_policy p = {.read_only = bits & 1,
                                       .allow_process = bits & 2,
                                       .allow_analysis = bits & 4,
@@ -324,18 +338,19 @@ static void every_cell_of_a_python_script_decides_as_the_rules_say(void **state)
                                           .preapproved = bits & 256,
                                           .can_ask = bits & 512,
                                           .can_ask_now = bits & 1024,
-                                          .over_mcp = bits & 2048};
+                                          .over_mcp = bits & 2048,
+                                          .in_agent = bits & 4096};
                 check_python_cell(&p, &q);
                 cells++;
             }
-    assert_int_equal(cells, 3 * N_ISOLATIONS * 4096);
+    assert_int_equal(cells, 4 * N_ISOLATIONS * 8192);
 }
 
 static void a_permission_for_python_opens_no_other_program(void **state)
 {
     (void)state;
     const struct al_policy p = {.allow_analysis = true, .allow_analysis_unsandboxed = true};
-    for (int origin = AL_ORIGIN_MCP; origin <= AL_ORIGIN_SCRIPT; origin++)
+    for (int origin = AL_ORIGIN_MCP; origin <= AL_ORIGIN_AGENT; origin++)
         for (int effect = AL_EFFECT_WRITE; effect <= AL_EFFECT_EXTERNAL; effect++)
             for (int known = 0; known < 2; known++) {
                 struct al_gate_query q = {.effect = (enum al_effect)effect,
