@@ -57,7 +57,7 @@ struct al_llm_message {
 
 /* A message as the journal keeps it, an object: {"role":"user","by":"person","parts":[{"text":"…"}]};
  * {"role":"assistant","from":{"provider","baseUrl","model","api"},"parts":[{"text","raw"?} | {"reasoning","raw"?} |
- * {"call":{"id","providerId","name","arguments"}}]}. Invalid UTF-8, lone surrogates and NUL become U+FFFD on the way in. */
+ * {"call":{"id","providerId","name","arguments","raw"?}}]}. Invalid UTF-8, lone surrogates and NUL become U+FFFD on the way in. */
 void al_llm_message_write(struct al_jw *w, const struct al_llm_message *m);
 /* Strings lie in the arena. INVALID_INPUT for anything else. */
 int al_llm_message_read(struct al_arena *a, const struct al_json *v, struct al_llm_message *ret, struct al_err *err) AL_MUST_CHECK;
