@@ -14,7 +14,6 @@ static const struct al_offer_words words[] = {
     {"artifact_export", "target", "Folder of the workspace; . is its root"},
     {"artifact_export", "overwrite", ""},
     {"artifact_read", "id", "art_…"},
-    {"artifact_read", "path", "A file of one that has several"},
     {"ask_user_question", "header", "At most 40 characters"},
     {"ask_user_question", "multiSelect", ""},
     {"dashboard_generate", "datasetId", "ds_…"},

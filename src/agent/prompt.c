@@ -28,7 +28,7 @@ static void write_choice(const struct al_agent *a, struct al_buf *out)
                          "parallel: js_run. "
                          "Results stay in the script; return only what matters.\n");
     if (has(a, "data_inspect") && has(a, "data_query"))
-        al_buf_adds(out, "- CSV, TSV, JSON Lines or XLSX: data_inspect, then data_query. Let SQL filter, "
+        al_buf_adds(out, "- CSV, TSV, JSON, XLSX: data_inspect, then data_query. Let SQL filter, "
                          "join and count; never "
                          "fetch rows to count them.\n");
     if (has(a, "dashboard_generate"))
@@ -96,11 +96,10 @@ static void write_effects(const struct al_agent *a, struct al_buf *out)
     if (open.n)
         al_buf_addf(out, " Allowed: %.*s.", AL_FMT(al_buf_str(&open)));
     if (asked.n)
-        al_buf_addf(out,
-                    " The person is asked at each call about: %.*s; a no is an answer, do not try another "
-                    "way. In js_run "
-                    "name such tools in uses.",
-                    AL_FMT(al_buf_str(&asked)));
+        al_buf_addf(
+            out,
+            " The person is asked at each call about: %.*s; a no is an answer, do not try another way.%s",
+            AL_FMT(al_buf_str(&asked)), has(a, "js_run") ? " In js_run name such tools in uses." : "");
     if (!asks)
         al_buf_adds(out, " Nobody can be asked: what is refused stays refused; do the rest and say what "
                          "would have been needed.");

@@ -29,8 +29,9 @@ void agent_world_start(struct agent_world *t, struct core_world *core, const cha
     t->agent.config = core->config;
     t->agent.o.core = core->core;
     t->agent.o.headless = !asked;
+    t->with = (struct al_agent_ops){.ask = never_asked, .question = never_questioned};
     if (asked)
-        t->agent.ops = (struct al_agent_ops){.ask = never_asked, .question = never_questioned};
+        t->agent.ops = t->with;
     al_buf_init(&t->agent.system, 64u << 10);
     al_buf_init(&t->agent.context.user, 64u << 10);
     agent_world_tell(t);
