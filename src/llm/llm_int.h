@@ -158,6 +158,8 @@ void al_llm_fault_of_transport(const struct al_err *err, bool any_byte, struct a
 void al_llm_scrub(struct al_str text, const char *key, size_t max_chars, struct al_buf *out);
 /* Milliseconds that a retry-after-ms or retry-after (seconds or HTTP date, RFC 9110 10.2.3) asks for; -1: none that counts. */
 int64_t al_llm_retry_after(const char *ms, const char *after, int64_t now_wall_ms);
+/* The time of an HTTP date, in any of its three forms. */
+bool al_llm_date(const char *text, int64_t *ret_wall_ms);
 /* Whether it names the window: window gets the number, or 0. */
 bool al_llm_is_overflow(const struct al_llm_fault *f, int64_t *ret_window);
 
@@ -180,6 +182,16 @@ struct al_llm_transport { /* as al_http_start, al_http_cancel, al_http_header */
     void (*woke)(void *ud);                /* al_http_client_drop; NULL: nothing to do */
     void *ud;
 };
+
+/* --- where an endpoint is (host.c) --- */
+#define AL_LLM_HOST_MAX 256
+/* The host of a URL without user info and port, for people and for the next; "" when there is none. IPv6 without brackets. */
+void al_llm_host(const char *url, char out[AL_LLM_HOST_MAX]);
+enum al_llm_place { AL_LLM_HERE, AL_LLM_FAR, AL_LLM_A_NAME };
+/* What the host alone says: loopback or private, public, or a name whose address has to be looked up. */
+enum al_llm_place al_llm_place(const char *host);
+/* What of an HTTP request its URL and the provider decide: a key in the clear goes to private addresses only. LOCAL. */
+int al_llm_guard(const struct al_llm *l, const char *url, struct al_http_request *r, struct al_err *err) AL_MUST_CHECK;
 
 /* --- one attempt (attempt.c) --- */
 struct al_llm_attempt;
