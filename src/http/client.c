@@ -1,5 +1,6 @@
 /* The client: libcurl's sockets and its timer in our loop. */
 #include "http/client.h"
+#include "base/ident.h"
 #include "base/mem.h"
 #include "http/client_int.h"
 
@@ -153,6 +154,11 @@ struct al_http_client *al_http_client_new(struct al_loop *loop)
 void al_http_client_test_public(struct al_http_client *c, bool (*is_public)(const struct sockaddr *address))
 {
     c->is_public = is_public;
+}
+
+void al_http_client_drop(struct al_http_client *c)
+{
+    c->dropped_ms = al_mono_ms();
 }
 
 int al_http_client_ready(struct al_http_client *c, struct al_err *err)

@@ -13,12 +13,18 @@ struct al_http_client;
 struct al_http_client *al_http_client_new(struct al_loop *loop);
 void al_http_client_free(struct al_http_client *c); /* any callback; ends every request; no callback comes any more */
 
+/* The connections that are kept open are used no more, as after the machine has slept: what was between may have forgotten
+ * them. Requests that are under way go on. */
+void al_http_client_drop(struct al_http_client *c);
+
 struct al_http_head {
     int status;
     const char *url;          /* of this answer, after redirects */
     const char *content_type; /* in lower case, without parameters; "" when there is none */
     const char *charset;      /* its parameter; "" */
 };
+
+#define AL_HTTP_UNTRUSTED "untrusted certificate"
 
 struct al_http_ops {
     /* Once, when the head of the final answer is complete (not of a redirect that is followed). */
@@ -27,7 +33,8 @@ struct al_http_ops {
     bool (*body)(void *ud, struct al_str bytes); /* may be NULL */
     /* Exactly once, never from within al_http_start, and last. code AL_OK: the answer is complete, whatever its status.
      * Else UPSTREAM_UNAVAILABLE (not reached, with the reason in a person's words), TIMEOUT, PERMISSION_DENIED (an
-     * address that public_only refuses), INVALID_INPUT (no URL), RESULT_TOO_LARGE (head over its limit). */
+     * address that public_only or private_only refuses), INVALID_INPUT (no URL), RESULT_TOO_LARGE (head over its limit).
+     * Its detail is AL_HTTP_UNTRUSTED when the other side did not prove who it is: asking again is of no use. */
     void (*done)(void *ud, const struct al_err *err);
 };
 
@@ -48,6 +55,9 @@ struct al_http_request {
      * environment names a proxy (http_proxy, https_proxy, all_proxy, no_proxy), the proxy resolves names, out of our sight:
      * then we resolve each name first, and refuse it when any of its addresses is not public. */
     bool public_only;
+    /* The reverse, for what must not cross other people's networks in the clear: public addresses are refused at each
+     * connection, and so is a proxy. */
+    bool private_only;
 };
 
 struct al_http;
@@ -57,6 +67,11 @@ struct al_http *al_http_start(struct al_http_client *c, const struct al_http_req
 void al_http_cancel(struct al_http *h);
 /* A header of the answer by name (any case), or NULL; valid within head and until done has returned. */
 const char *al_http_header(const struct al_http *h, const char *name);
+/* Whether bytes of the request went out: the other side may have acted on it. Until done has returned. */
+bool al_http_sent(const struct al_http *h);
+/* Whether the other end of the connection that is there is on this machine or in its private networks (see
+ * al_http_address_public), without a proxy between. False before there is one. Until done has returned. */
+bool al_http_near(const struct al_http *h);
 /* Back pressure: body() is not called until it goes on. */
 void al_http_pause(struct al_http *h, bool pause);
 

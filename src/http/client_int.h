@@ -29,6 +29,7 @@ struct al_http_client {
     uint64_t turn;  /* of the loop, as far as we see it */
     unsigned depth; /* of our functions that are running: the client is freed when none is */
     bool freed;
+    uint64_t dropped_ms; /* connections that are older are not used again; 0: never */
 };
 
 struct al_http_lookup; /* a name that is being resolved on the pool */
@@ -46,7 +47,7 @@ struct al_http {
     char **headers;     /* NULL-terminated; only those that this hop gets */
     uint64_t connect_ms, idle_ms;
     unsigned max_redirects, n_redirects;
-    bool public_only, same_origin;
+    bool public_only, private_only, same_origin;
 
     /* One hop. */
     CURL *easy;
@@ -63,6 +64,7 @@ struct al_http {
     unsigned n_packings; /* codings that the heads so far have named … */
     bool packed_oddly;   /* … and one of them was not asked for */
     char denied[64]; /* the last address that was refused; "": none */
+    bool sent, near; /* of a hop that libcurl has finished with */
     char *content_type, *charset;
 
     /* What the loop has to do. */

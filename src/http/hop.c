@@ -1,8 +1,10 @@
 /* One exchange with one server: what libcurl is told. */
+#include "base/ident.h"
 #include "base/mem.h"
 #include "http/client_int.h"
 
 #include <netdb.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -63,17 +65,41 @@ void al_http_hop_forget(struct al_http *h)
     h->denied[0] = 0;
 }
 
+#define KEEP_IDLE_S 30 /* what translates addresses between us and them forgets a quiet connection */
+#define KEEP_EVERY_S 10
+#define KEEP_PROBES 3
+#define UNANSWERED_MS ((KEEP_IDLE_S + KEEP_PROBES * KEEP_EVERY_S) * 1000)
+
+/* A connection whose other end has gone is noticed in a minute, also when bytes of ours are under way, which the kernel
+ * would send again for a quarter of an hour. Not so nearby: there it is told at once, and a server that is busy with
+ * something else may be slow to read. */
+static void keep_alive(int fd, bool far)
+{
+    int on = 1, idle = KEEP_IDLE_S, every = KEEP_EVERY_S, probes = KEEP_PROBES;
+    unsigned unanswered_ms = UNANSWERED_MS;
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof(every));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+    if (far)
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered_ms, sizeof(unanswered_ms));
+}
+
 /* Every socket to outside comes from here, so each address that is tried is seen, whatever name led to it. */
 static curl_socket_t on_open(void *ud, curlsocktype purpose, struct curl_sockaddr *a)
 {
     (void)purpose;
     struct al_http *h = ud;
-    if (h->public_only && !h->proxy && !h->client->is_public(&a->addr)) {
+    bool is_public = h->client->is_public(&a->addr);
+    if ((h->public_only && !h->proxy && !is_public) || (h->private_only && is_public)) {
         if (getnameinfo(&a->addr, a->addrlen, h->denied, sizeof(h->denied), NULL, 0, NI_NUMERICHOST) != 0)
             snprintf(h->denied, sizeof(h->denied), "an odd address");
         return CURL_SOCKET_BAD;
     }
-    return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+    int fd = socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+    if (fd >= 0)
+        keep_alive(fd, is_public);
+    return fd;
 }
 
 static void add_to_list(struct al_http *h, const char *line)
@@ -170,13 +196,20 @@ static CURLcode set_rules(struct al_http *h)
     SET(CURLOPT_USERAGENT, "alisio/" AL_VERSION);
     SET(CURLOPT_HTTPHEADER, h->list);
     SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE); /* ours are not for the proxy */
-    SET(CURLOPT_TCP_KEEPALIVE, 1L);
-    if (h->public_only) { /* a connection that another request has made was not checked */
+    if (h->public_only || h->private_only) { /* a connection that another request has made was not checked */
         SET(CURLOPT_FRESH_CONNECT, 1L);
         SET(CURLOPT_FORBID_REUSE, 1L);
         SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     }
+    uint64_t since_drop = al_mono_ms() - h->client->dropped_ms;
+    if (h->client->dropped_ms && since_drop < 2000)
+        SET(CURLOPT_FRESH_CONNECT, 1L);
+    else if (h->client->dropped_ms) /* the library counts whole seconds, and takes more than so many for too old */
+        SET(CURLOPT_MAXLIFETIME_CONN, (long)(since_drop / 1000 - 1));
 #undef SET
+    /* A name that is still being looked up when the request ends is left to its thread; else the library waits for it, half
+     * a minute where the name server is gone, and we with it. Since 7.87: an older one waits. */
+    h->client->lib->easy_setopt(h->easy, CURLOPT_QUICK_EXIT, 1L);
     return CURLE_OK;
 }
 

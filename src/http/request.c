@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "http/client_int.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 
 #define CONNECT_MS 10000
@@ -46,6 +47,8 @@ void al_http_free(struct al_http *h)
 /* done, once and last. */
 static void finish(struct al_http *h)
 {
+    h->sent = al_http_sent(h);
+    h->near = al_http_near(h);
     al_http_hop_stop(h);
     h->ended = true;
     if (h->ops)
@@ -62,7 +65,10 @@ void al_http_fail_later(struct al_http *h)
 static void begin(struct al_http *h)
 {
     h->last_byte_ms = al_mono_ms();
-    if (h->public_only && h->proxy)
+    if (h->private_only && h->proxy) {
+        al_fail(&h->err, AL_PERMISSION_DENIED, "%s would be reached through a proxy, in the clear", h->host);
+        finish(h);
+    } else if (h->public_only && h->proxy)
         al_http_lookup_start(h);
     else if (al_http_hop_start(h, &h->err) < 0)
         finish(h);
@@ -102,6 +108,36 @@ void al_http_complete(struct al_http *h, CURLcode code)
         al_http_why(h, code, &h->err);
     }
     finish(h);
+}
+
+bool al_http_sent(const struct al_http *h)
+{
+    long bytes = 0;
+    if (h->easy)
+        h->client->lib->easy_getinfo(h->easy, CURLINFO_REQUEST_SIZE, &bytes);
+    return h->easy ? bytes > 0 : h->sent;
+}
+
+static bool peer_is_near(const struct al_http *h)
+{
+    char *ip = NULL;
+    struct sockaddr_storage address = {0};
+    struct sockaddr_in *in = (struct sockaddr_in *)&address;
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&address;
+    if (h->proxy || h->client->lib->easy_getinfo(h->easy, CURLINFO_PRIMARY_IP, &ip) != CURLE_OK || !ip)
+        return false;
+    if (inet_pton(AF_INET, ip, &in->sin_addr) == 1)
+        address.ss_family = AF_INET;
+    else if (inet_pton(AF_INET6, ip, &in6->sin6_addr) == 1)
+        address.ss_family = AF_INET6;
+    else
+        return false;
+    return !h->client->is_public((struct sockaddr *)&address);
+}
+
+bool al_http_near(const struct al_http *h)
+{
+    return h->easy ? peer_is_near(h) : h->near;
 }
 
 static void end_from_timer(struct al_http *h)
@@ -200,6 +236,7 @@ struct al_http *al_http_start(struct al_http_client *c, const struct al_http_req
     h->idle_ms = r->idle_ms;
     h->max_redirects = r->max_redirects;
     h->public_only = r->public_only;
+    h->private_only = r->private_only;
     h->same_origin = r->same_origin;
     link_in(h);
     if (!is_token(al_str_of(h->method))) {

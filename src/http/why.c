@@ -57,6 +57,10 @@ static bool is_address(const char *host, const char *address)
 
 static int no_connection(const struct al_http *h, struct al_err *err)
 {
+    if (h->denied[0] && h->private_only) {
+        al_fail(err, AL_PERMISSION_DENIED, "%s is at %s, an address of the public internet", h->host, h->denied);
+        return al_hint(err, "write https:// where the server has it");
+    }
     if (h->denied[0]) {
         if (is_address(h->host, h->denied))
             al_fail(err, AL_PERMISSION_DENIED, "%s is no address of the public internet", h->host);
@@ -108,6 +112,7 @@ void al_http_why(const struct al_http *h, CURLcode code, struct al_err *err)
         return;
     case CURLE_PEER_FAILED_VERIFICATION:
         certificate(h, err);
+        al_detail(err, AL_HTTP_UNTRUSTED);
         return;
     case CURLE_SSL_CONNECT_ERROR:
         al_fail(err, AL_UPSTREAM_UNAVAILABLE, "%s and this computer agree on no encrypted connection",
@@ -117,6 +122,7 @@ void al_http_why(const struct al_http *h, CURLcode code, struct al_err *err)
     case CURLE_SSL_CACERT_BADFILE:
         al_fail(err, AL_UPSTREAM_UNAVAILABLE, "the certificates that this computer trusts cannot be read");
         al_hint(err, "install ca-certificates, or check SSL_CERT_FILE and SSL_CERT_DIR");
+        al_detail(err, AL_HTTP_UNTRUSTED);
         return;
     case CURLE_GOT_NOTHING:
         al_fail(err, AL_UPSTREAM_UNAVAILABLE, "%s closed the connection without an answer", h->host);
