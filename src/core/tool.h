@@ -122,6 +122,9 @@ struct al_call {
 
 /* Ends the call. With cancelled set and no error yet, the code becomes CANCELLED. */
 void al_call_finish(struct al_call *call);
+/* What a model reads of a call that has ended: the tool's text, or of a failure without words of its own code, message and
+ * hint. Not bounded. */
+void al_call_model_text(const struct al_call *call, struct al_buf *out);
 /* Runs work(call) on the thread pool, then al_call_finish. work fills the result; it must not touch loop or store. */
 void al_call_in_thread(struct al_call *call, void (*work)(struct al_call *call));
 /* Progress for faces: JSON object {"completed"?,"total"?,"note"?}. Throttled by the receiver. */

@@ -239,13 +239,7 @@ static void put_content(struct al_jw *w, const struct al_mcp_request *r, const s
 {
     autobuf struct al_buf text = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
     autobuf struct al_buf cut = AL_BUF_INIT(AL_MCP_MAX_MESSAGE);
-    al_buf_add_str(&text, al_buf_str(&call->text));
-    /* A tool that has words of its own for its failure has put the code into them. */
-    if (call->err.code != AL_OK && text.n == 0) {
-        al_buf_addf(&text, "%s: %s", al_code_name(call->err.code), call->err.msg);
-        if (call->err.hint[0])
-            al_buf_addf(&text, "\nhint: %s", call->err.hint);
-    }
+    al_call_model_text(call, &text);
     al_mcp_bound_text(al_buf_str(&text), max_chars, &cut);
     al_jw_key(w, "content");
     al_jw_arr(w);
