@@ -71,6 +71,8 @@ struct al_agent {
     struct al_repeat repeat;
     struct al_model_call *settled; /* what a former process left open, as it was closed: told with the next run */
     size_t n_settled;
+    char (*published)[AL_ID_MAX]; /* artifacts that were told */
+    size_t n_published;
 };
 
 /* --- events (event.c): builds the envelope's parts, keeps durable ones, tells the face. data: an object on one line. --- */

@@ -1,0 +1,428 @@
+/*
+ * When the conversation grows out of the window: first the oldest large results become notes; then the model
+ * is asked for a summary, by the same request with one instruction behind it (so the provider's cache serves
+ * it), and that stands for the older turns from now on. Nothing is deleted from the journal.
+ */
+#include "agent/turn_int.h"
+
+#include "base/failpoint.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "config/config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SUMMARY_MAX (4u << 20)
+#define EVENT_MAX (1u << 20)
+#define BODY_MAX (32u << 20)
+#define DEADLINE_MS (10 * 60 * 1000)
+#define NOTE_FROM 1200 /* bytes: a shorter result is no large one */
+#define REDUCE_TO 70   /* of a hundred: where reducing may stop */
+#define LITTLE 80      /* of a hundred: more than this is left, so little was saved */
+#define LITTLE_TIMES 2
+
+struct al_compaction {
+    bool overflow;
+    bool again; /* the summary's own request was too large once */
+    struct al_cut cut;
+    int64_t before; /* tokens */
+    struct al_timer *deadline;
+    struct al_err err;
+};
+
+static const char instruction[] =
+    "The conversation is about to be shortened: what you write now will stand for its older part. Call no "
+    "tool. Write a "
+    "summary for yourself: what the user wants, with every constraint in their own words; what was done, "
+    "which files, "
+    "datasets, artifacts and ids there are, with their exact names; what was found out, with the numbers; "
+    "what failed and "
+    "why; what is still to be done, and the next step. Leave out what is of no use any more.";
+
+/* --- events --- */
+
+static void tell(struct al_agent *a, const char *type, const char *reason, int64_t after,
+                 const struct al_err *err)
+{
+    const struct al_compaction *c = a->turn->compaction;
+    autobuf struct al_buf data = AL_BUF_INIT(EVENT_MAX);
+    struct al_jw w;
+    al_jw_init(&w, &data);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "reason", reason);
+    al_jw_kint(&w, "tokensBefore", c->before);
+    if (after >= 0)
+        al_jw_kint(&w, "tokensAfter", after);
+    bool two = c->cut.after_last > c->cut.after_first;
+    size_t first = c->cut.before_last > c->cut.before_first ? c->cut.before_first : c->cut.after_first;
+    size_t last = two ? c->cut.after_last : c->cut.before_last;
+    if (last > first && last <= a->history.n) {
+        al_jw_kint(&w, "firstSeq", a->history.v[first].seq);
+        al_jw_kint(&w, "lastSeq", a->history.v[last - 1].seq);
+    }
+    if (err) {
+        al_jw_kstrz(&w, "error", err->msg);
+        al_jw_kstrz(&w, "code", al_code_name(err->code));
+    }
+    al_jw_end(&w);
+    al_agent_event(a, type, al_buf_str(&data));
+}
+
+static const char *reason_of(const struct al_compaction *c)
+{
+    return c->overflow ? "overflow" : "threshold";
+}
+
+static void end(struct al_agent *a, bool ok, const struct al_err *err)
+{
+    struct al_compaction *c = a->turn->compaction;
+    struct al_err e = err ? *err : (struct al_err){.code = AL_OK};
+    al_timer_stop(c->deadline);
+    free(c);
+    a->turn->compaction = NULL;
+    al_turn_compacted(a, ok, &e);
+}
+
+static void end_full(struct al_agent *a)
+{
+    struct al_err err;
+    al_window_fail(a, &err);
+    tell(a, "compaction_failed", reason_of(a->turn->compaction), -1, &err);
+    end(a, false, &err);
+}
+
+/* --- first: large results become notes --- */
+
+static bool is_note(struct al_str text)
+{
+    return al_str_starts(text, "[The result of ");
+}
+
+static struct al_str name_of_call(const struct al_agent *a, size_t at, struct al_str id)
+{
+    for (; at > 0; at--) {
+        const struct al_llm_message *m = &a->history.v[at - 1];
+        for (size_t i = 0; i < m->n_parts; i++)
+            if (m->parts[i].kind == AL_LLM_CALL && al_str_eq(m->parts[i].id, id))
+                return m->parts[i].name;
+    }
+    return AL_STR("a tool");
+}
+
+static bool reduce_one(struct al_agent *a, size_t at)
+{
+    struct al_llm_message *m = &a->history.v[at];
+    struct al_err err;
+    if (m->role != AL_LLM_RESULT || m->n_parts != 1 || m->parts[0].text.n < NOTE_FROM ||
+        is_note(m->parts[0].text))
+        return false;
+    struct al_str name = name_of_call(a, at, m->call_id);
+    char *note = al_arena_printf(
+        &a->history.arena,
+        "[The result of %.*s (%zu bytes) was left out to make room. It is kept in the journal as "
+        "%.*s; make the call again if it is needed.]",
+        AL_FMT(name), m->parts[0].text.n, AL_FMT(m->call_id));
+    if (!note || al_turn_call_reduce(a->store, a->session, m->call_id.p, al_str_of(note), &err) < 0)
+        return false;
+    m->parts[0].text = al_str_of(note);
+    return true;
+}
+
+bool al_compact_reduce(struct al_agent *a, unsigned keep, int64_t goal)
+{
+    size_t n = 0, to = al_compact_reducible(a->history.v, a->history.n, keep);
+    int64_t before = al_window_estimate(a);
+    for (size_t i = 0; i < to; i++) {
+        if (!reduce_one(a, i))
+            continue;
+        n++;
+        al_window_changed(a);
+        if (al_window_estimate(a) <= goal)
+            break;
+    }
+    if (n == 0)
+        return false;
+    autobuf struct al_buf data = AL_BUF_INIT(1024);
+    al_buf_addf(&data, "{\"results\":%zu,\"tokensBefore\":%lld,\"tokensAfter\":%lld}", n, (long long)before,
+                (long long)al_window_estimate(a));
+    al_agent_event(a, "context_reduced", al_buf_str(&data));
+    return true;
+}
+
+/* --- then: a summary --- */
+
+static void put_summary(struct al_agent *a, struct al_str text, struct al_buf *out)
+{
+    autobuf struct al_buf words = AL_BUF_INIT(SUMMARY_MAX + 1024);
+    (void)a;
+    al_buf_addf(&words, "[Summary of the older part of this conversation, written by you]\n%.*s",
+                AL_FMT(text));
+    al_agent_user_body(AL_LLM_SUMMARY, al_buf_str(&words), out);
+}
+
+static int store_range(struct al_agent *a, size_t first, size_t last, struct al_str body, struct al_err *err)
+{
+    int64_t from = 0, to = 0, seq;
+    for (size_t i = first; i < last; i++) { /* a result has no row of its own among the messages */
+        if (a->history.v[i].seq == 0)
+            continue;
+        from = from ? from : a->history.v[i].seq;
+        to = a->history.v[i].seq;
+    }
+    if (to == 0)
+        return 0;
+    return al_turn_compact(a->store, a->session, a->run_id, body, from, to, &seq, err);
+}
+
+/* The summary first: killed between the two, the older part is told twice and nothing is lost. */
+static int store_summary(struct al_agent *a, struct al_str text, struct al_err *err)
+{
+    const struct al_cut *cut = &a->turn->compaction->cut;
+    autobuf struct al_buf body = AL_BUF_INIT(BODY_MAX), pointer = AL_BUF_INIT(4096);
+    bool before = cut->before_last > cut->before_first, after = cut->after_last > cut->after_first;
+    put_summary(a, text, &body);
+    if (!after)
+        return store_range(a, cut->before_first, cut->before_last, al_buf_str(&body), err);
+    if (store_range(a, cut->after_first, cut->after_last, al_buf_str(&body), err) < 0)
+        return -1;
+    al_agent_user_body(AL_LLM_SUMMARY, AL_STR("[What was said before this is part of the summary below.]"),
+                       &pointer);
+    return before ? store_range(a, cut->before_first, cut->before_last, al_buf_str(&pointer), err) : 0;
+}
+
+static void reload(struct al_agent *a, struct al_err *err)
+{
+    al_arena_free(&a->history.arena);
+    a->history.n = 0;
+    if (al_history_load(a, err) < 0)
+        al_wrap(err, "the shortened conversation cannot be read");
+}
+
+static void fail_summary(struct al_agent *a, const struct al_err *err, bool hopeless)
+{
+    struct al_agent_turn *t = a->turn;
+    bool overflow = t->compaction->overflow;
+    tell(a, "compaction_failed", reason_of(t->compaction), -1, err);
+    t->saved_little++;
+    if (!hopeless && !overflow && t->saved_little < LITTLE_TIMES && al_window_estimate(a) < al_window_room(a))
+        end(a, true, NULL);
+    else
+        end(a, false, err);
+}
+
+static void take_summary(struct al_agent *a, struct al_str text)
+{
+    struct al_agent_turn *t = a->turn;
+    struct al_compaction *c = t->compaction;
+    int64_t before = c->before;
+    struct al_err err = {.code = AL_OK};
+    if (store_summary(a, text, &err) < 0) {
+        fail_summary(a, &err, true);
+        return;
+    }
+    al_failpoint("agent.compact_stored");
+    /* The range is of the history as it was. */
+    struct al_compaction was = *c;
+    int64_t after;
+    autobuf struct al_buf data = AL_BUF_INIT(EVENT_MAX);
+    size_t first = was.cut.before_last > was.cut.before_first ? was.cut.before_first : was.cut.after_first;
+    size_t last = was.cut.after_last > was.cut.after_first ? was.cut.after_last : was.cut.before_last;
+    int64_t first_seq = a->history.v[first].seq, last_seq = 0;
+    for (size_t i = first; i < last; i++)
+        last_seq = a->history.v[i].seq > last_seq ? a->history.v[i].seq : last_seq;
+    reload(a, &err);
+    if (err.code != AL_OK) {
+        fail_summary(a, &err, true);
+        return;
+    }
+    al_window_changed(a);
+    after = al_window_estimate(a);
+    al_buf_addf(
+        &data,
+        "{\"reason\":\"%s\",\"tokensBefore\":%lld,\"tokensAfter\":%lld,\"firstSeq\":%lld,\"lastSeq\":%lld}",
+        reason_of(c), (long long)before, (long long)after, (long long)first_seq, (long long)last_seq);
+    al_agent_event(a, "compaction_completed", al_buf_str(&data));
+    t->saved_little = after * 100 > before * LITTLE ? t->saved_little + 1 : 0;
+    if (t->saved_little >= LITTLE_TIMES || after > al_window_room(a)) {
+        end_full(a);
+        return;
+    }
+    end(a, true, NULL);
+}
+
+/* --- the summary's request --- */
+
+static int on_sending(void *ud, unsigned attempt, struct al_str body, const char sha256[AL_SHA256_HEX],
+                      struct al_err *err)
+{
+    (void)body;
+    if (al_turn_sending(ud, attempt, sha256, err) < 0)
+        return -1;
+    al_failpoint("agent.compact_asked");
+    return 0;
+}
+
+static void on_nothing(void *ud, unsigned attempt, struct al_str text)
+{
+    (void)ud;
+    (void)attempt;
+    (void)text;
+}
+
+static void on_retry(void *ud, const struct al_llm_retry *r)
+{
+    al_turn_sent(ud, "failed", NULL, al_llm_fault_name(r->fault->kind));
+    al_turn_retry_event(ud, r);
+}
+
+static void on_notice(void *ud, struct al_str text)
+{
+    al_turn_notice(ud, text);
+}
+
+static void on_learned(void *ud, const struct al_llm_facts *facts)
+{
+    al_turn_learned(ud, facts);
+}
+
+static void ask(struct al_agent *a);
+
+static bool is_hopeless(enum al_llm_fault_kind k)
+{
+    return k != AL_LLM_FAULT_REJECTED && k != AL_LLM_FAULT_MALFORMED && k != AL_LLM_FAULT_TOO_LARGE;
+}
+
+/* The request for the summary is itself too large: with all older results as notes it may fit. */
+static void on_too_large(struct al_agent *a, int64_t window)
+{
+    struct al_compaction *c = a->turn->compaction;
+    al_window_learn(a, window);
+    if (!c->again && al_compact_reduce(a, 1, 0)) {
+        c->again = true;
+        ask(a);
+        return;
+    }
+    end_full(a);
+}
+
+static void on_done(void *ud, const struct al_llm_answer *answer, const struct al_llm_fault *fault)
+{
+    struct al_agent *a = ud;
+    struct al_err err;
+    a->asking = NULL;
+    if (fault) {
+        al_turn_sent(a, "failed", NULL, al_llm_fault_name(fault->kind));
+        if (fault->kind == AL_LLM_FAULT_OVERFLOW) {
+            on_too_large(a, fault->window);
+            return;
+        }
+        al_llm_fault_err(fault, al_llm_provider(a->llm), al_llm_model(a->llm), &err);
+        al_turn_fault_details(fault, &a->turn->details);
+        fail_summary(a, &err, is_hopeless(fault->kind));
+        return;
+    }
+    autobuf struct al_buf text = AL_BUF_INIT(SUMMARY_MAX);
+    al_turn_sent(a, "completed", &answer->usage, NULL);
+    al_turn_count(a, answer);
+    if (answer->end == AL_LLM_END_WINDOW) {
+        on_too_large(a, 0);
+        return;
+    }
+    al_llm_message_text(&answer->message, &text);
+    struct al_str trimmed = al_str_trim(al_buf_str(&text));
+    if (trimmed.n > 0 && !al_buf_failed(&text)) {
+        take_summary(a, trimmed);
+        return;
+    }
+    al_fail(&err, AL_CONTEXT_LIMIT, "the model gave no summary of the conversation (%s)",
+            al_llm_end_name(answer->end));
+    al_hint(&err, "begin a new session, or use a model with a larger window");
+    fail_summary(a, &err, false);
+}
+
+static void on_deadline(void *ud)
+{
+    struct al_agent *a = ud;
+    struct al_err err;
+    a->turn->compaction->deadline = NULL;
+    if (a->asking)
+        al_llm_cancel(a->asking);
+    a->asking = NULL;
+    al_turn_sent(a, "failed", NULL, "timeout");
+    al_fail(&err, AL_TIMEOUT, "the summary of the conversation was not ready after %d minutes",
+            DEADLINE_MS / 60000);
+    al_hint(&err, "`alisio resume %s` tries again", a->session);
+    fail_summary(a, &err, true);
+}
+
+static void ask(struct al_agent *a)
+{
+    static const struct al_llm_ops ops = {
+        .sending = on_sending,
+        .text = on_nothing,
+        .reasoning = on_nothing,
+        .retry = on_retry,
+        .notice = on_notice,
+        .learned = on_learned,
+        .done = on_done,
+    };
+    struct al_llm_request r = al_turn_make_request(a);
+    struct al_llm_part part = {.kind = AL_LLM_TEXT, .text = al_str_of(instruction)};
+    struct al_llm_message last = {.role = AL_LLM_USER, .by = AL_LLM_HOST, .parts = &part, .n_parts = 1};
+    struct al_llm_message *messages = al_xcalloc(r.n_messages + 1, sizeof(*messages));
+    memcpy(messages, r.messages, r.n_messages * sizeof(*messages));
+    messages[r.n_messages++] = last;
+    r.messages = messages;
+    r.no_calls = true;
+    a->state = AL_AGENT_COMPACTING;
+    a->asking = al_llm_ask(a->llm, &r, &ops, a); /* copies */
+    free(messages);
+}
+
+void al_compact_start(struct al_agent *a, bool overflow)
+{
+    struct al_agent_turn *t = a->turn;
+    unsigned keep = (unsigned)al_config_int(a->config, AL_OPT_COMPACTION_KEEP_TURNS);
+    int64_t goal = al_window_limit(a) * REDUCE_TO / 100;
+    t->compaction = al_xcalloc(1, sizeof(*t->compaction));
+    t->compaction->overflow = overflow;
+    t->compaction->before = al_window_estimate(a);
+    a->state = AL_AGENT_COMPACTING;
+    bool reduced = al_compact_reduce(a, keep, goal);
+    if (reduced && al_window_estimate(a) <= al_window_limit(a)) {
+        tell(a, "compaction_skipped", "reduced", al_window_estimate(a), NULL);
+        end(a, true, NULL);
+        return;
+    }
+    if (!al_compact_cut(a->history.v, a->history.n, keep, &t->compaction->cut)) {
+        bool fits = !overflow && (al_window_estimate(a) <= al_window_room(a) || !al_window_is_known(a));
+        if (fits) {
+            end(a, true, NULL);
+            return;
+        }
+        if (reduced || al_compact_reduce(a, 0, al_window_limit(a))) {
+            tell(a, "compaction_skipped", "reduced", al_window_estimate(a), NULL);
+            end(a, true, NULL);
+            return;
+        }
+        end_full(a);
+        return;
+    }
+    tell(a, "compaction_started", reason_of(t->compaction), -1, NULL);
+    t->compaction->deadline = al_timer_start(a->loop, DEADLINE_MS, on_deadline, a);
+    ask(a);
+}
+
+void al_compact_cancel(struct al_agent *a)
+{
+    struct al_compaction *c = a->turn->compaction;
+    if (a->asking)
+        al_llm_cancel(a->asking);
+    a->asking = NULL;
+    if (!c)
+        return;
+    al_timer_stop(c->deadline);
+    free(c);
+    a->turn->compaction = NULL;
+}
