@@ -40,7 +40,7 @@ struct al_app {
     int signal;                  /* the first that came; 0: none */
     void (*on_signal)(void *ud); /* what to stop; NULL: nothing */
     void *on_signal_ud;
-    struct al_ask_state *asking; /* see call.c */
+    struct al_ask_state *asking; /* see ask.c */
     /* Takes what a script prints, as it comes (al_call_output); NULL: nobody. */
     void (*on_output)(void *ud, bool is_error, struct al_str bytes);
     void *on_output_ud;

@@ -308,6 +308,18 @@ static int take_verb(struct parser *p, struct al_str word)
     return al_hint(p->err, "`alisio %s --help` lists its commands", group->name);
 }
 
+/* The command whose name is that of `first` and the word behind it; NULL. */
+static const struct al_command *two_words(const struct al_command *first, struct al_str word)
+{
+    size_t n = strlen(first->name);
+    for (size_t i = 0; i < al_n_commands; i++) {
+        const char *name = al_command_table[i].name;
+        if (strncmp(name, first->name, n) == 0 && name[n] == ' ' && al_str_is(word, name + n + 1))
+            return &al_command_table[i];
+    }
+    return NULL;
+}
+
 static int take_word(struct parser *p, const char *z)
 {
     struct al_args *out = p->out;
@@ -321,9 +333,18 @@ static int take_word(struct parser *p, const char *z)
             out->command = al_command_find(word);
         return out->command || out->group ? 0 : fail_unknown_command(p, word);
     }
+    /* "setup provider" is a command beside "setup CLIENT". */
+    const struct al_command *longer = out->n_pos == 0 ? two_words(out->command, word) : NULL;
+    if (longer) {
+        out->command = longer;
+        return 0;
+    }
     if (out->n_pos >= out->command->max_args) {
         al_fail(p->err, AL_INVALID_INPUT, "`alisio %s` does not know what to do with \"%.*s\"",
                 out->command->name, (int)(word.n > 80 ? 80 : word.n), word.p);
+        if (al_command_has_flag(out->command, AL_FLAG_MAX_TURNS))
+            return al_hint(p->err, "put the whole prompt in quotes: alisio %s %s", out->command->name,
+                           strcmp(out->command->name, "run") == 0 ? "\"…\"" : "SESSION \"…\"");
         if (al_command_has_flag(out->command, AL_FLAG_IN))
             return al_hint(p->err, "a file for the script is named by --in FILE; usage: alisio %s %s",
                            out->command->name, out->command->usage);

@@ -98,6 +98,14 @@ enum al_flag_id {
     AL_FLAG_SPEC,
     AL_FLAG_OUTPUT,
     AL_FLAG_OPEN,
+    AL_FLAG_PROVIDER,
+    AL_FLAG_MODEL,
+    AL_FLAG_BASE_URL,
+    AL_FLAG_API,
+    AL_FLAG_KEY_ENV,
+    AL_FLAG_MAX_TURNS,
+    AL_FLAG_RAW,
+    AL_FLAG_FORK,
 
     AL_FLAG_COUNT,
 };
@@ -161,6 +169,8 @@ struct al_command {
     unsigned min_args, max_args;
     enum al_arg_kind arg;
     const char *words; /* for AL_ARG_WORDS */
+    bool stream;       /* with --json standard output carries events, a line each: a failure before them is told on standard
+                          error alone */
     /* Fills the reply; 0, or -1 with reply->err. */
     int (*run)(struct al_app *app, struct al_reply *reply);
 };

@@ -373,6 +373,22 @@ static void print_error(struct al_app *app, const struct al_err *err)
         say_line(app, "hint: ", AL_BOLD, al_str_of(err->hint));
 }
 
+static void typed_error(const struct al_err *err)
+{
+    autobuf struct al_buf line = AL_BUF_INIT(64 << 10);
+    struct al_jw w;
+    al_jw_init(&w, &line);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "type", "error");
+    al_jw_kstrz(&w, "code", al_code_name(err->code));
+    al_jw_kstrz(&w, "message", err->msg);
+    if (err->hint[0])
+        al_jw_kstrz(&w, "hint", err->hint);
+    al_jw_end(&w);
+    al_buf_addc(&line, '\n');
+    write_err(al_buf_str(&line));
+}
+
 int al_reply_print(struct al_app *app, struct al_reply *reply)
 {
     al_app_progress_end(app);
@@ -382,7 +398,10 @@ int al_reply_print(struct al_app *app, struct al_reply *reply)
         al_fail(&reply->err, AL_RESULT_TOO_LARGE, "the answer is larger than %u MiB", AL_REPLY_MAX >> 20);
         al_hint(&reply->err, "ask for less at once");
     }
-    if (app->json && !reply->written) {
+    if (app->json && reply->stream) {
+        if (reply->err.code != AL_OK && !reply->told)
+            typed_error(&reply->err);
+    } else if (app->json && !reply->written) {
         autobuf struct al_buf out = AL_BUF_INIT(4ul * AL_REPLY_MAX);
         to_json(reply, &out);
         (void)!write_results(app, reply, al_buf_str(&out));

@@ -22,6 +22,8 @@ struct al_reply {
     struct al_buf details;    /* of the error, with --json: one JSON object; empty: none */
     uint64_t started_ns;
     bool written; /* the command has written its results itself */
+    bool stream;  /* standard output carries events with --json: an error goes to standard error, once */
+    bool told;    /* the error was told there */
 };
 
 void al_reply_init(struct al_reply *reply, const char *tool);

@@ -1,0 +1,33 @@
+/* What the commands around models share: which endpoint and model a line means, and what goes with them. */
+#ifndef AL_CLI_AGENT_CMD_H
+#define AL_CLI_AGENT_CMD_H
+
+#include "cli/app.h"
+#include "http/client.h"
+#include "llm/llm.h"
+
+/* What a command line asks a model by. */
+struct al_endpoint {
+    struct al_provider provider;
+    struct al_key key;
+    char *model;              /* NULL: none is named */
+    const char *model_from;   /* "--model", … ; static */
+    struct al_http_client *http;
+    struct al_llm *llm;
+};
+/* From the flags, the environment and the user's config; needs the config. INVALID_INPUT when there is none, with what to
+ * do; AUTH_REQUIRED without a key that is needed. want_model: INVALID_INPUT without one. */
+int al_endpoint_find(struct al_app *app, bool want_model, struct al_endpoint *ret, struct al_err *err) AL_MUST_CHECK;
+/* The provider of that name: of the config, else known beforehand. A copy; INVALID_INPUT with the nearest name. */
+int al_endpoint_provider(struct al_app *app, const char *name, struct al_provider *ret, struct al_err *err) AL_MUST_CHECK;
+/* Connects nothing yet; what was learned about the model comes from the state. Needs the store. */
+int al_endpoint_open(struct al_app *app, struct al_endpoint *e, struct al_err *err) AL_MUST_CHECK;
+void al_endpoint_close(struct al_endpoint *e);
+/* An agent's session by its id, or "last": the newest of the workspace. Opens the store. */
+int al_agent_session_find(struct al_app *app, const char *word, struct al_session *ret, struct al_err *err) AL_MUST_CHECK;
+bool al_agent_session_newest(void *ud, const struct al_session *s); /* ud: char[AL_ID_MAX]; for al_store_session_each */
+char *al_credentials_file(void); /* malloc'ed */
+/* What the provider of the configuration is, without any key: "anthropic, https://…, model X". Nothing when there is none. */
+void al_endpoint_say(struct al_app *app, struct al_buf *out);
+
+#endif

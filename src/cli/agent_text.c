@@ -1,0 +1,322 @@
+/*
+ * On a terminal text is shown as it comes, and an answer that breaks off is struck through before it is asked
+ * for again. In a pipe it goes out when its answer is whole: nobody could take back there what was broken
+ * off.
+ */
+#include "cli/agent_text.h"
+
+#include "base/text.h"
+#include "cli/term.h"
+#include "os/fd.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define HELD_MAX (128u << 20)
+#define DATA_MAX (256u << 20)
+#define ARGUMENT_CHARS 120
+
+void al_agent_text_init(struct al_agent_text *t, struct al_app *app, struct al_out *out, bool raw)
+{
+    *t = (struct al_agent_text){
+        .app = app, .out = out, .raw = raw && !app->tty, .held = AL_BUF_INIT(HELD_MAX)};
+}
+
+void al_agent_text_fini(struct al_agent_text *t)
+{
+    al_buf_free(&t->held);
+}
+
+static void write_out(struct al_agent_text *t, struct al_str s)
+{
+    if (!s.n)
+        return;
+    if (t->app->tty)
+        al_app_progress_end(t->app);
+    al_out_write(t->out, s, false);
+    t->mid_line = s.p[s.n - 1] != '\n';
+    t->app->mid_line = t->app->tty && t->mid_line;
+    t->spoke = true;
+}
+
+static void whole_line(struct al_agent_text *t)
+{
+    if (t->app->tty && !t->app->mid_line)
+        t->mid_line = false; /* a question has ended it */
+    if (t->mid_line)
+        write_out(t, AL_STR("\n"));
+}
+
+/* A line of ours on the same terminal begins in its first column. */
+static void before_line(struct al_agent_text *t)
+{
+    if (t->app->tty)
+        whole_line(t);
+}
+
+static void text_delta(struct al_agent_text *t, struct al_str text)
+{
+    size_t from = t->held.n;
+    if (t->raw)
+        al_buf_add_str(&t->held, text);
+    else
+        al_text_visible(&t->held, text, true);
+    if (t->app->tty && !al_buf_failed(&t->held))
+        write_out(t, (struct al_str){t->held.p + from, t->held.n - from});
+}
+
+/* The answer is whole: what was held goes out. */
+static void answer_ended(struct al_agent_text *t)
+{
+    if (!t->app->tty)
+        write_out(t, al_buf_str(&t->held));
+    if (t->held.n)
+        whole_line(t);
+    al_buf_clear(&t->held);
+}
+
+void al_agent_text_end(struct al_agent_text *t)
+{
+    al_app_progress_end(t->app);
+    answer_ended(t);
+}
+
+/* --- an answer that broke off --- */
+
+/* Rows that a text takes on the terminal, which it began in the first column. */
+static unsigned rows_of(struct al_str s, unsigned width)
+{
+    unsigned rows = 0;
+    for (;;) {
+        const char *end = s.n ? memchr(s.p, '\n', s.n) : NULL;
+        struct al_str line = {s.p, end ? (size_t)(end - s.p) : s.n};
+        unsigned columns = al_term_columns(line);
+        rows += columns ? (columns + width - 1) / width : 1;
+        if (!end)
+            return rows;
+        s = (struct al_str){end + 1, s.n - line.n - 1};
+    }
+}
+
+static void strike(struct al_agent_text *t)
+{
+    struct winsize w;
+    bool moves = t->app->tty && al_term_moves(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 &&
+                 w.ws_col > 0;
+    struct al_str held = al_buf_str(&t->held);
+    if (!moves || !held.n || memchr(held.p, '\t', held.n) || al_buf_failed(&t->held))
+        return;
+    unsigned rows = rows_of(held, w.ws_col);
+    if (rows >= w.ws_row) /* its beginning has scrolled away */
+        return;
+    autobuf struct al_buf b = AL_BUF_INIT(HELD_MAX + 64);
+    if (rows > 1)
+        al_buf_addf(&b, "\x1b[%uA", rows - 1);
+    al_buf_adds(&b, "\r\x1b[J\x1b[9m");
+    al_buf_add_str(&b, held);
+    al_buf_adds(&b, "\x1b[0m");
+    write_out(t, al_buf_str(&b));
+    t->mid_line = held.p[held.n - 1] != '\n';
+    t->app->mid_line = t->mid_line;
+}
+
+static void request_retry(struct al_agent_text *t, const struct al_json *data)
+{
+    struct al_str reason = al_json_get_text(data, "reason");
+    int64_t wait = 0;
+    autobuf struct al_buf b = AL_BUF_INIT(4096);
+    al_app_progress_end(t->app);
+    if (t->held.n)
+        strike(t);
+    before_line(t);
+    al_buf_clear(&t->held);
+    if (al_str_is(reason, "connect") || al_str_is(reason, "cut"))
+        al_buf_adds(&b, "connection lost");
+    else
+        al_text_visible(&b, al_utf8_head(reason, 40), false);
+    al_buf_adds(&b, ", asking again");
+    if (al_json_int(al_json_get(data, "waitMs"), 0, INT32_MAX, &wait) && wait >= 100) {
+        al_buf_adds(&b, " in ");
+        al_text_duration(&b, (uint64_t)wait);
+    }
+    struct al_str message = al_json_get_text(data, "message");
+    if (message.n) {
+        al_buf_adds(&b, ": ");
+        al_text_visible(&b, al_utf8_head(message, 300), false);
+    }
+    al_app_note(t->app, "%.*s", AL_FMT(al_buf_str(&b)));
+}
+
+/* --- tools --- */
+
+static void tool_started(struct al_agent_text *t, const struct al_json *data)
+{
+    autobuf struct al_buf b = AL_BUF_INIT(4096);
+    struct al_str name = al_json_get_text(data, "name"), arguments = al_json_get_text(data, "arguments");
+    struct al_str head = al_utf8_head(arguments, ARGUMENT_CHARS);
+    before_line(t);
+    al_buf_adds(&b, "> ");
+    al_text_plain(&b, al_utf8_head(name, 64), false);
+    al_buf_addc(&b, ' ');
+    al_text_plain(&b, head, false);
+    if (head.n < arguments.n)
+        al_buf_adds(&b, "…");
+    al_app_note(t->app, "%.*s", AL_FMT(al_buf_str(&b)));
+}
+
+static void tool_completed(struct al_agent_text *t, const struct al_json *data)
+{
+    autobuf struct al_buf b = AL_BUF_INIT(4096);
+    int64_t ms = 0;
+    bool failed = al_json_is_true(al_json_get(data, "isError"));
+    struct al_str preview = al_json_get_text(data, "preview");
+    const char *line = preview.n ? memchr(preview.p, '\n', preview.n) : NULL;
+    before_line(t);
+    al_buf_adds(&b, failed ? "  failed" : "  done");
+    if (al_json_int(al_json_get(data, "durationMs"), 0, INT64_MAX, &ms)) {
+        al_buf_adds(&b, " in ");
+        al_text_duration(&b, (uint64_t)ms);
+    }
+    if (failed && preview.n) {
+        al_buf_adds(&b, ": ");
+        al_text_plain(
+            &b, al_utf8_head((struct al_str){preview.p, line ? (size_t)(line - preview.p) : preview.n}, 300),
+            false);
+    }
+    al_app_note(t->app, "%.*s", AL_FMT(al_buf_str(&b)));
+}
+
+static void named(struct al_agent_text *t, const char *says, struct al_str what)
+{
+    autobuf struct al_buf b = AL_BUF_INIT(8192);
+    before_line(t);
+    al_buf_adds(&b, says);
+    al_text_plain(&b, al_utf8_head(what, 900), false);
+    al_app_note(t->app, "%.*s", AL_FMT(al_buf_str(&b)));
+}
+
+static void approval_resolved(struct al_agent_text *t, const struct al_json *data)
+{
+    if (al_str_is(al_json_get_text(data, "decision"), "deny"))
+        named(t, "  not allowed: ", al_json_get_text(data, "name"));
+}
+
+static void injected(struct al_agent_text *t, const struct al_json *data)
+{
+    autobuf struct al_buf b = AL_BUF_INIT(8192);
+    al_json_each(f, al_json_get(data, "files"))
+    {
+        struct al_str path = al_json_is_string(f) ? f->str : al_json_get_text(f, "path");
+        if (b.n)
+            al_buf_adds(&b, ", ");
+        al_text_plain(&b, al_utf8_head(path, 200), false);
+    }
+    if (b.n)
+        named(t, "instructions are read from ", al_buf_str(&b));
+}
+
+static void compacted(struct al_agent_text *t, const struct al_json *data)
+{
+    int64_t before = 0, after = 0;
+    before_line(t);
+    if (al_json_int(al_json_get(data, "tokensBefore"), 0, INT64_MAX, &before) &&
+        al_json_int(al_json_get(data, "tokensAfter"), 0, INT64_MAX, &after))
+        al_app_note(t->app, "summarised: about %lld tokens became %lld", (long long)before, (long long)after);
+}
+
+/* --- the last line --- */
+
+static void add_count(struct al_buf *out, const struct al_json *usage, const char *key, bool at_least,
+                      const char *what)
+{
+    int64_t n = 0;
+    if (!al_json_int(al_json_get(usage, key), 0, INT64_MAX, &n))
+        return;
+    char digits[32];
+    int len = snprintf(digits, sizeof digits, "%lld", (long long)n);
+    al_buf_adds(out, at_least ? ", ≥ " : ", ");
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            al_buf_addc(out, ',');
+        al_buf_addc(out, digits[i]);
+    }
+    al_buf_addf(out, " %s", what);
+}
+
+static void summary(struct al_agent_text *t, const struct al_agent_event *e, const struct al_json *data)
+{
+    autobuf struct al_buf b = AL_BUF_INIT(4096);
+    const struct al_json *usage = al_json_get(data, "usage");
+    bool at_least = al_json_is_true(al_json_get(usage, "estimated"));
+    double dollars = 0;
+    int64_t ms = 0;
+    al_agent_text_end(t);
+    al_buf_addf(&b, "session %s", e->session_id);
+    add_count(&b, usage, "input", at_least, "tokens in");
+    add_count(&b, usage, "output", at_least, "out");
+    if (al_json_double(al_json_get(data, "costUsd"), &dollars))
+        al_buf_addf(&b, ", %s$%.4f", at_least ? "≥ " : "", dollars);
+    if (al_json_int(al_json_get(data, "durationMs"), 0, INT64_MAX, &ms)) {
+        al_buf_adds(&b, ", ");
+        al_text_duration(&b, (uint64_t)ms);
+    }
+    before_line(t);
+    al_app_note(t->app, "%.*s", AL_FMT(al_buf_str(&b)));
+}
+
+static bool is(const struct al_agent_event *e, const char *type)
+{
+    return strcmp(e->type, type) == 0;
+}
+
+static void other(struct al_agent_text *t, const struct al_agent_event *e, const struct al_json *data)
+{
+    if (is(e, "artifact_published"))
+        named(t, "published ", al_json_get_text(data, "path"));
+    else if (is(e, "approval_resolved"))
+        approval_resolved(t, data);
+    else if (is(e, "session_context_injected"))
+        injected(t, data);
+    else if (is(e, "compaction_started"))
+        named(t, "the conversation is long: older turns are summarised", (struct al_str){0});
+    else if (is(e, "compaction_completed"))
+        compacted(t, data);
+    else if (is(e, "compaction_failed"))
+        named(t, "the summary failed: ", al_json_get_text(data, "error"));
+    else if (is(e, "context_reduced"))
+        named(t, "older results are left out of what the model reads", (struct al_str){0});
+    else if (is(e, "truncation_recovery"))
+        named(t, "the output limit cut the answer; the model is asked to write in parts", (struct al_str){0});
+    else if (is(e, "notice"))
+        named(t, "", al_json_get_text(data, "text"));
+    else if (is(e, "run_completed") || is(e, "run_failed") || is(e, "run_cancelled") ||
+             is(e, "run_turns_exceeded"))
+        summary(t, e, data);
+}
+
+void al_agent_text_event(struct al_agent_text *t, const struct al_agent_event *e)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(DATA_MAX);
+    const struct al_json *data;
+    struct al_err err;
+    if (al_json_parse(&arena, e->data, &data, &err) < 0)
+        return;
+    if (is(e, "text_delta"))
+        text_delta(t, al_json_get_text(data, "text"));
+    else if (is(e, "reasoning_delta"))
+        al_app_progress(t->app, AL_STR("{\"note\":\"the model is thinking\"}"));
+    else if (is(e, "turn_completed"))
+        answer_ended(t);
+    else if (is(e, "request_retry"))
+        request_retry(t, data);
+    else if (is(e, "tool_started"))
+        tool_started(t, data);
+    else if (is(e, "tool_completed"))
+        tool_completed(t, data);
+    else if (is(e, "tool_progress") && !t->app->mid_line)
+        al_app_progress(t->app, al_json_get(data, "data") ? al_json_get(data, "data")->raw : AL_STR("{}"));
+    else
+        other(t, e, data);
+}
