@@ -35,7 +35,8 @@ struct reading {
     struct level *v; /* the user's, then from the root down */
     size_t n;
     bool trusted, claude;
-    size_t left; /* of context.maxBytes */
+    size_t left; /* of context.maxBytes; of a file that was cut the others get no rest */
+    bool some;   /* is sent already: then a part of a line is nothing worth */
 };
 
 static void say(struct al_context_file *f, const char *why)
@@ -151,7 +152,7 @@ static void take_text(struct reading *r, struct level *l, struct al_str raw, boo
         say(&l->file, "is no UTF-8 text");
         return;
     }
-    plain_lines(all ? raw : al_utf8_cut(raw, raw.n), &lines);
+    plain_lines(raw, &lines);
     /* What cannot be seen, a person did not see either when they looked at the repository. */
     al_text_visible(&shown, al_buf_str(&lines), true);
     struct al_str text = al_buf_str(&shown);
@@ -161,13 +162,18 @@ static void take_text(struct reading *r, struct level *l, struct al_str raw, boo
     }
     if (!all || text.n > r->left) {
         text = cut_at_line(text, r->left);
+        if (r->some && !al_str_ends(text, "\n")) {
+            say(&l->file, "left out: context.maxBytes is used up");
+            return;
+        }
         l->cut = true;
         l->file.why = "cut: context.maxBytes leaves no room for more";
     }
     al_buf_add_str(&l->text, text);
     l->file.used = true;
     l->file.sent = text.n;
-    r->left -= text.n;
+    r->left = l->cut ? 0 : r->left - text.n;
+    r->some = true;
 }
 
 static void read_level(struct reading *r, struct level *l)
