@@ -13,7 +13,8 @@
 //       chunk:   bytes of one write (a number or a list, the last of which repeats); pace: ms between two writes
 //       edit:    (events) => events; insert: [{ at, event?, data? | comment? }]; dropLast: n
 //       error:   { at, shape: "data" | "event" | "bare" | "flat" | "message", type, code, message } stands in place of event `at` and ends it
-//       cut:     { byte | event, how: "end" | "reset" }: how many of them are still sent; stall: { byte | event }: silence from there
+//       cut:     { byte | event, how: "end" | "reset" }: how many of them are still sent (below 0: all but so many bytes);
+//       stall:   { byte | event }: silence from there
 //       hold:    { event, name } or name: nothing goes on before release(name); linger: true: the connection stays open at the end
 //       whole:   true: an answer as JSON although a stream was asked for; status, headers, contentType
 //       delayMs: before the status line; headMs: between headers and first byte
@@ -245,7 +246,8 @@ export class Fake {
     res.writeHead(step.status ?? 200, { ...this.head(request), ...(type ? { "content-type": type } : {}), "cache-control": "no-cache", ...own });
     res.flushHeaders();
     if (step.headMs) await nap(step.headMs);
-    const limit = (x) => (x === undefined ? Infinity : (x.byte ?? list.slice(0, x.event).reduce((sum, b) => sum + b.length, 0)));
+    const sum = (frames) => frames.reduce((n, b) => n + b.length, 0);
+    const limit = (x) => (x === undefined ? Infinity : x.byte === undefined ? sum(list.slice(0, x.event)) : x.byte < 0 ? sum(list) + x.byte : x.byte);
     const end = Math.min(limit(step.cut), limit(step.stall));
     await this.write(step, list, end, res);
     if (res.destroyed || step.stall !== undefined || (step.linger && step.cut === undefined)) return;

@@ -446,7 +446,9 @@ function checkMessagesTools(body) {
 
 const BLOCKS = {
   user: ["text", "image", "document", "search_result", "tool_result"],
-  assistant: ["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use"],
+  assistant: ["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result",
+    "code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "mcp_tool_use", "mcp_tool_result",
+    "container_upload", "compaction"],
 };
 
 function blocksOf(m, i) {
