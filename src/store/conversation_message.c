@@ -101,7 +101,7 @@ int al_turn_compact(struct al_store *s, const char *session, const char *turn, s
                     int64_t first, int64_t last, int64_t *ret_seq, struct al_err *err)
 {
     int64_t seq;
-    if (al_message_check(summary_body, err) < 0 || al_db_begin(s->db, false, err) < 0)
+    if (al_message_check(summary_body, err) < 0 || al_store_begin(s, err) < 0)
         return -1;
     int r = al_store_finish(s, compact_in_tx(s, session, turn, summary_body, first, last, &seq, err), err);
     if (r == 0 && ret_seq)

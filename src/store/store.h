@@ -34,7 +34,7 @@ bool al_store_host_alive(const struct al_store *s, const char *host_id);
 int al_store_recover(struct al_store *s, struct al_err *err) AL_MUST_CHECK;
 
 /*
- * Between the two, al_store_run_started, _run_end, _event_add, _call_end and an unsynced _call_begin become one
+ * Between the two, al_store_run_started, _run_end, _event_add, _call_end, an unsynced _call_begin and al_turn_compact become one
  * transaction, so that many rows cost what one does. A row that fails leaves the others. Nothing else may be called, and
  * the loop must not turn, before the end.
  */
