@@ -14,7 +14,7 @@
 
 struct asked {
     struct al_call *call;            /* NULL: it ended before the answer */
-    struct al_question_reply *reply; /* until it is settled */
+    struct al_question_reply *reply; /* until it is settled; NULL: not asked yet */
 };
 
 /* --- what the schema cannot say --- */
@@ -107,6 +107,21 @@ static void settled(void *ud, struct al_str result, int code, struct al_str mess
     al_call_finish(call);
 }
 
+/* Not from within al_core_call, so that whoever made the call knows it. */
+static void ask(void *ud)
+{
+    struct asked *asked = ud;
+    struct al_call *call = asked->call;
+    if (!call) {
+        free(asked);
+        return;
+    }
+    struct al_question_reply *reply = al_xcalloc(1, sizeof(*reply));
+    *reply = (struct al_question_reply){.done = settled, .ud = asked};
+    asked->reply = reply;
+    al_call_question(call, AL_STR(AL_AGENT_QUESTION), call->args->raw, reply);
+}
+
 static void start(struct al_call *call)
 {
     if (check(call, al_json_get(call->args, "questions")) < 0) {
@@ -114,13 +129,12 @@ static void start(struct al_call *call)
         return;
     }
     struct asked *asked = al_xcalloc(1, sizeof(*asked));
-    struct al_question_reply *reply = al_xcalloc(1, sizeof(*reply));
-    *asked = (struct asked){.call = call, .reply = reply};
-    *reply = (struct al_question_reply){.done = settled, .ud = asked};
+    asked->call = call;
     call->impl = asked;
-    al_call_question(call, AL_STR(AL_AGENT_QUESTION), call->args->raw, reply);
+    al_defer(al_core_loop(call->core), ask, asked);
 }
 
+/* Who asks answers all the same, then or later, and that leads nowhere. */
 static void cancel(struct al_call *call)
 {
     struct asked *asked = call->impl;
@@ -128,7 +142,7 @@ static void cancel(struct al_call *call)
         return;
     call->impl = NULL;
     asked->call = NULL;
-    if (asked->reply->withdrawn) /* who asks answers all the same, and that leads nowhere */
+    if (asked->reply && asked->reply->withdrawn)
         asked->reply->withdrawn(asked->reply->asked);
     al_call_finish(call);
 }

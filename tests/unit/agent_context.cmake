@@ -5,3 +5,6 @@ al_test(test_agent_context
 al_test(test_agent_project
   SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_agent_project.c ${CMAKE_SOURCE_DIR}/tests/unit/core_world.c
   LINK al_agent al_core)
+al_test(test_agent_question
+  SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_agent_question.c ${CMAKE_SOURCE_DIR}/tests/unit/core_world.c
+  LINK al_agent al_core)
