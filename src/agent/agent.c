@@ -52,6 +52,7 @@ static int fill(struct al_agent *a, struct al_err *err)
         read_context(a, err) < 0 || al_agent_offer(a, err) < 0)
         return -1;
     al_agent_system(a, &a->system);
+    al_window_init(a);
     return 0;
 }
 

@@ -254,7 +254,7 @@ static void store_end(struct al_agent_call *c, const struct al_err *err, const c
                           clean = AL_BUF_INIT(3 * (size_t)AL_AGENT_RESULT_MAX);
     struct al_model_call row = {.is_error = err->code != AL_OK, .ended_ms = al_wall_ms()};
     struct al_err failed;
-    al_utf8_clean(&clean, al_buf_str(&c->result));
+    al_history_text(al_buf_str(&c->result), &clean);
     al_buf_clear(&c->result);
     al_window_cut_result(a, al_str_of(c->id), al_buf_str(&clean), &c->result);
     if (c->result.n < clean.n) {

@@ -19,6 +19,7 @@
 #define DEADLINE_MS (10 * 60 * 1000)
 #define NOTE_FROM 1200 /* bytes: a shorter result is no large one */
 #define REDUCE_TO 70   /* of a hundred: where reducing may stop */
+#define SHARE_MIN 100  /* tokens of a result that stay at least */
 #define LITTLE 80      /* of a hundred: more than this is left, so little was saved */
 #define LITTLE_TIMES 2
 
@@ -129,6 +130,14 @@ static bool reduce_one(struct al_agent *a, size_t at)
     return true;
 }
 
+static void tell_reduced(struct al_agent *a, size_t n, int64_t before)
+{
+    autobuf struct al_buf data = AL_BUF_INIT(1024);
+    al_buf_addf(&data, "{\"results\":%zu,\"tokensBefore\":%lld,\"tokensAfter\":%lld}", n, (long long)before,
+                (long long)al_window_estimate(a));
+    al_agent_event(a, "context_reduced", al_buf_str(&data));
+}
+
 bool al_compact_reduce(struct al_agent *a, unsigned keep, int64_t goal)
 {
     size_t n = 0, to = al_compact_reducible(a->history.v, a->history.n, keep);
@@ -143,10 +152,43 @@ bool al_compact_reduce(struct al_agent *a, unsigned keep, int64_t goal)
     }
     if (n == 0)
         return false;
-    autobuf struct al_buf data = AL_BUF_INIT(1024);
-    al_buf_addf(&data, "{\"results\":%zu,\"tokensBefore\":%lld,\"tokensAfter\":%lld}", n, (long long)before,
-                (long long)al_window_estimate(a));
-    al_agent_event(a, "context_reduced", al_buf_str(&data));
+    tell_reduced(a, n, before);
+    return true;
+}
+
+static bool shrink_one(struct al_agent *a, struct al_llm_message *m, int64_t share)
+{
+    autobuf struct al_buf cut = AL_BUF_INIT(AL_AGENT_RESULT_MAX);
+    struct al_err err;
+    if (m->n_parts != 1 || is_note(m->parts[0].text))
+        return false;
+    al_window_cut(a, m->call_id, m->parts[0].text, share, &cut);
+    if (cut.n >= m->parts[0].text.n)
+        return false;
+    char *text = al_arena_dup(&a->history.arena, al_buf_str(&cut));
+    if (!text || al_turn_call_reduce(a->store, a->session, m->call_id.p, al_buf_str(&cut), &err) < 0)
+        return false;
+    m->parts[0].text = (struct al_str){text, cut.n};
+    return true;
+}
+
+/* Results that the model has not read yet get shorter instead: each an equal share of what is left for them.
+ */
+bool al_compact_shrink(struct al_agent *a, int64_t goal)
+{
+    size_t n = 0, first = a->history.n;
+    int64_t before = al_window_estimate(a);
+    while (first > 0 && a->history.v[first - 1].role == AL_LLM_RESULT)
+        first--;
+    int64_t results = al_window_of_messages(a, first, a->history.n), rest = before - results;
+    size_t count = a->history.n - first;
+    int64_t share = count > 0 && goal > rest ? (goal - rest) / (int64_t)count : 0;
+    for (size_t i = first; i < a->history.n; i++)
+        n += shrink_one(a, &a->history.v[i], share > SHARE_MIN ? share : SHARE_MIN);
+    if (n == 0)
+        return false;
+    al_window_changed(a);
+    tell_reduced(a, n, before);
     return true;
 }
 
@@ -244,7 +286,9 @@ static void take_summary(struct al_agent *a, struct al_str text)
         reason_of(c), (long long)before, (long long)after, (long long)first_seq, (long long)last_seq);
     al_agent_event(a, "compaction_completed", al_buf_str(&data));
     t->saved_little = after * 100 > before * LITTLE ? t->saved_little + 1 : 0;
-    if (t->saved_little >= LITTLE_TIMES || after > al_window_room(a)) {
+    if (after > al_window_room(a) && al_compact_shrink(a, al_window_limit(a)))
+        after = al_window_estimate(a);
+    if (t->saved_little >= LITTLE_TIMES || (after > al_window_room(a) && al_window_is_known(a))) {
         end_full(a);
         return;
     }
@@ -272,8 +316,10 @@ static void on_nothing(void *ud, unsigned attempt, struct al_str text)
 
 static void on_retry(void *ud, const struct al_llm_retry *r)
 {
-    al_turn_sent(ud, "failed", NULL, al_llm_fault_name(r->fault->kind));
-    al_turn_retry_event(ud, r);
+    struct al_agent *a = ud;
+    a->turn->unknown_now += r->fault->answered;
+    al_turn_sent(a, "failed", NULL, al_llm_fault_name(r->fault->kind));
+    al_turn_retry_event(a, r);
 }
 
 static void on_notice(void *ud, struct al_str text)
@@ -313,6 +359,7 @@ static void on_done(void *ud, const struct al_llm_answer *answer, const struct a
     a->asking = NULL;
     if (fault) {
         al_turn_sent(a, "failed", NULL, al_llm_fault_name(fault->kind));
+        al_turn_count_lost(a, a->turn->unknown_now + fault->answered);
         if (fault->kind == AL_LLM_FAULT_OVERFLOW) {
             on_too_large(a, fault->window);
             return;
@@ -349,6 +396,7 @@ static void on_deadline(void *ud)
     if (a->asking)
         al_llm_cancel(a->asking);
     a->asking = NULL;
+    al_turn_count_lost(a, a->turn->unknown_now + 1);
     al_turn_sent(a, "failed", NULL, "timeout");
     al_fail(&err, AL_TIMEOUT, "the summary of the conversation was not ready after %d minutes",
             DEADLINE_MS / 60000);
@@ -376,42 +424,48 @@ static void ask(struct al_agent *a)
     r.messages = messages;
     r.no_calls = true;
     a->state = AL_AGENT_COMPACTING;
+    a->turn->unknown_now = 0;
     a->asking = al_llm_ask(a->llm, &r, &ops, a); /* copies */
     free(messages);
+}
+
+static bool skip_if_fits(struct al_agent *a, int64_t limit)
+{
+    int64_t now = al_window_estimate(a);
+    if (now > limit)
+        return false;
+    tell(a, "compaction_skipped", "reduced", now, NULL);
+    end(a, true, NULL);
+    return true;
 }
 
 void al_compact_start(struct al_agent *a, bool overflow)
 {
     struct al_agent_turn *t = a->turn;
     unsigned keep = (unsigned)al_config_int(a->config, AL_OPT_COMPACTION_KEEP_TURNS);
-    int64_t goal = al_window_limit(a) * REDUCE_TO / 100;
+    int64_t limit = al_window_limit(a), room = al_window_room(a);
     t->compaction = al_xcalloc(1, sizeof(*t->compaction));
     t->compaction->overflow = overflow;
     t->compaction->before = al_window_estimate(a);
     a->state = AL_AGENT_COMPACTING;
-    bool reduced = al_compact_reduce(a, keep, goal);
-    if (reduced && al_window_estimate(a) <= al_window_limit(a)) {
+    if (al_compact_reduce(a, keep, limit * REDUCE_TO / 100) && skip_if_fits(a, limit))
+        return;
+    /* The summary is asked for with all of it: so all of it has to fit. */
+    if (al_window_estimate(a) > room && (overflow || al_window_is_known(a)) &&
+        (al_compact_reduce(a, 1, limit) || al_compact_shrink(a, limit)) && skip_if_fits(a, limit))
+        return;
+    if (al_compact_cut(a->history.v, a->history.n, keep, &t->compaction->cut)) {
+        tell(a, "compaction_started", reason_of(t->compaction), -1, NULL);
+        t->compaction->deadline = al_timer_start(a->loop, DEADLINE_MS, on_deadline, a);
+        ask(a);
+    } else if (!overflow && (al_window_estimate(a) <= room || !al_window_is_known(a))) {
+        end(a, true, NULL); /* there is nothing to shorten, and no need yet */
+    } else if (al_compact_shrink(a, limit) && al_window_estimate(a) <= room) {
         tell(a, "compaction_skipped", "reduced", al_window_estimate(a), NULL);
         end(a, true, NULL);
-        return;
-    }
-    if (!al_compact_cut(a->history.v, a->history.n, keep, &t->compaction->cut)) {
-        bool fits = !overflow && (al_window_estimate(a) <= al_window_room(a) || !al_window_is_known(a));
-        if (fits) {
-            end(a, true, NULL);
-            return;
-        }
-        if (reduced || al_compact_reduce(a, 0, al_window_limit(a))) {
-            tell(a, "compaction_skipped", "reduced", al_window_estimate(a), NULL);
-            end(a, true, NULL);
-            return;
-        }
+    } else {
         end_full(a);
-        return;
     }
-    tell(a, "compaction_started", reason_of(t->compaction), -1, NULL);
-    t->compaction->deadline = al_timer_start(a->loop, DEADLINE_MS, on_deadline, a);
-    ask(a);
 }
 
 void al_compact_cancel(struct al_agent *a)

@@ -180,6 +180,7 @@ void al_turn_retry_event(struct al_agent *a, const struct al_llm_retry *r)
 static void on_retry(void *ud, const struct al_llm_retry *r)
 {
     struct al_agent *a = ud;
+    a->turn->unknown_now += r->fault->answered;
     al_turn_sent(a, "failed", NULL, al_llm_fault_name(r->fault->kind));
     al_buf_clear(&a->turn->text);
     a->turn->streamed = false;
@@ -379,6 +380,12 @@ void al_turn_count(struct al_agent *a, const struct al_llm_answer *answer)
     t->usage.cache_write += u->cache_write;
     t->usage.output += u->output;
     t->usage.reasoning += u->reasoning;
+}
+
+void al_turn_count_lost(struct al_agent *a, unsigned attempts)
+{
+    a->turn->attempts_unknown += attempts;
+    a->turn->estimated = a->turn->estimated || attempts > 0;
 }
 
 static void tell_turn(struct al_agent *a, const struct al_llm_answer *answer)
@@ -606,10 +613,7 @@ static void on_fault(struct al_agent *a, const struct al_llm_fault *fault)
 {
     struct al_err err;
     al_turn_sent(a, "failed", NULL, al_llm_fault_name(fault->kind));
-    if (fault->answered) {
-        a->turn->attempts_unknown++;
-        a->turn->estimated = true;
-    }
+    al_turn_count_lost(a, a->turn->unknown_now + fault->answered);
     if (fault->kind == AL_LLM_FAULT_OVERFLOW) {
         al_turn_overflow(a, fault->window);
         return;
@@ -660,6 +664,7 @@ static void ask(struct al_agent *a)
     struct al_llm_request r = al_turn_make_request(a);
     a->state = AL_AGENT_MODEL;
     a->turn->streamed = false;
+    a->turn->unknown_now = 0;
     a->turn->asked_ns = al_mono_ns();
     al_buf_clear(&a->turn->text);
     a->window.estimated = al_window_estimate(a);
@@ -692,14 +697,14 @@ void al_turn_calls_done(struct al_agent *a)
 {
     struct al_agent_turn *t = a->turn;
     a->state = AL_AGENT_MODEL;
-    if (a->cancelled) {
+    if (t->ending) {
+        al_turn_later(a, al_turn_end_events);
+    } else if (a->cancelled) {
         al_turn_later(a, al_turn_cancelled);
-        return;
+    } else {
+        al_failpoint("agent.results_stored");
+        al_turn_later(a, t->calls.loop.n ? al_turn_in_circles : al_turn_next);
     }
-    if (t->ending)
-        return;
-    al_failpoint("agent.results_stored");
-    al_turn_later(a, al_turn_next);
 }
 
 /* --- cancelled --- */
@@ -710,6 +715,7 @@ void al_turn_cancelled(struct al_agent *a)
     struct al_agent_turn *t = a->turn;
     const struct al_provider *p = al_llm_provider(a->llm);
     al_agent_tell_begun(a);
+    al_turn_count_lost(a, t->unknown_now + (t->request_seq != 0));
     al_turn_sent(a, "cancelled", NULL, "cancelled");
     if (t->text.n > 0) {
         struct al_llm_part part = {.kind = AL_LLM_TEXT, .text = al_buf_str(&t->text)};
@@ -723,14 +729,12 @@ void al_turn_cancelled(struct al_agent *a)
             .n_parts = 1,
         };
         take_text(a, &m);
-        t->estimated = true;
-        t->attempts_unknown++;
         if (!store_assistant(a, &m))
             return;
         if (!al_turn_say(a, AL_LLM_HOST,
                          AL_STR("That answer was cancelled by the user before it was whole.")))
             return;
-    } else if (!al_turn_say(a, AL_LLM_HOST, AL_STR("The user cancelled the work on this here."))) {
+    } else if (!al_turn_say(a, AL_LLM_HOST, AL_STR("The run was cancelled by the user here."))) {
         return;
     }
     struct al_err err;

@@ -14,6 +14,7 @@
 void al_turn_free(struct al_agent_turn *t)
 {
     al_timer_stop(t->step);
+    al_turn_circling_dropped(t);
     al_calls_free(&t->calls);
     al_buf_free(&t->calls.loop);
     al_buf_free(&t->text);
@@ -170,6 +171,8 @@ static void store_end(struct al_agent *a)
 void al_turn_end_events(struct al_agent *a)
 {
     struct al_agent_turn *t = a->turn;
+    if (t->calls.n_ended < t->calls.n)
+        return; /* al_turn_calls_done comes back here */
     al_agent_tell_begun(a);
     al_window_stop(a);
     store_end(a);

@@ -63,6 +63,7 @@ struct al_agent_turn {
     unsigned n_answers, n_calls, n_requests;
     unsigned recoveries, pauses;
     unsigned attempts_unknown; /* of the whole run */
+    unsigned unknown_now;      /* of the request in flight: attempts that may have cost something */
     struct al_llm_usage usage; /* sums; known: none is missing */
     bool estimated;           /* a report was missing: the sums are lower bounds */
     int64_t cost;             /* pico-dollars; -1: no price */
@@ -76,6 +77,7 @@ struct al_agent_turn {
     bool overflow_tried;      /* this request was too large once: it has been made smaller */
     unsigned saved_little;    /* compactions in a row that saved less than a fifth */
 
+    struct al_agent_circling *circling; /* a person, about a model that goes in a circle */
     bool ending;
     enum al_agent_outcome outcome;
     struct al_err err;
@@ -97,9 +99,11 @@ void al_turn_later(struct al_agent *a, void (*fn)(struct al_agent *a));
 /* Ends the run, a step later. err: of a failure. */
 void al_turn_finish(struct al_agent *a, enum al_agent_outcome outcome, const struct al_err *err);
 void al_turn_cancelled(struct al_agent *a); /* a step: everything has stopped */
+void al_turn_in_circles(struct al_agent *a); /* a step: the same call again and again */
 /* A user message of ours: to the journal and into the history. False: the journal is not writable, and the run ends. */
 bool al_turn_say(struct al_agent *a, enum al_llm_by by, struct al_str text);
 void al_turn_count(struct al_agent *a, const struct al_llm_answer *answer);
+void al_turn_count_lost(struct al_agent *a, unsigned attempts); /* that nobody knows the cost of */
 void al_turn_text_event(struct al_agent *a, const char *type, unsigned attempt, struct al_str text);
 /* The provider's and the row's side of a request: shared with the summary. */
 int al_turn_sending(struct al_agent *a, unsigned attempt, const char *sha256, struct al_err *err) AL_MUST_CHECK;
@@ -110,6 +114,9 @@ void al_turn_notice(struct al_agent *a, struct al_str text);
 struct al_llm_request al_turn_make_request(struct al_agent *a);
 void al_turn_overflow(struct al_agent *a, int64_t window); /* a request was too large; window: as was said, or 0 */
 
+
+/* --- turn_circle.c --- */
+void al_turn_circling_dropped(struct al_agent_turn *t);
 
 /* --- turn_end.c --- */
 void al_turn_end_events(struct al_agent *a);
@@ -133,7 +140,8 @@ void al_call_ask_question(void *ud, struct al_str method, struct al_str params, 
 void al_call_asking_dropped(struct al_agent_call *c);
 
 /* --- window.c --- */
-void al_window_start(struct al_agent *a); /* reads what is known; asks the endpoint beside the first request */
+void al_window_init(struct al_agent *a);  /* reads what is known */
+void al_window_start(struct al_agent *a); /* asks the endpoint, beside the first request */
 void al_window_stop(struct al_agent *a);
 void al_window_learn(struct al_agent *a, int64_t window);
 bool al_window_is_known(const struct al_agent *a);
@@ -144,6 +152,9 @@ int64_t al_window_fixed(const struct al_agent *a);                              
 void al_window_changed(struct al_agent *a);
 int64_t al_window_limit(const struct al_agent *a); /* from which on older turns are summarised */
 int64_t al_window_room(const struct al_agent *a);  /* for the input at most */
+/* As al_window_cut_result, for so many tokens. */
+#define AL_AGENT_LEFT_OUT "[Left out here: "
+void al_window_cut(struct al_agent *a, struct al_str call_id, struct al_str text, int64_t room, struct al_buf *out);
 /* CONTEXT_LIMIT, with sizes by part. */
 void al_window_fail(struct al_agent *a, struct al_err *err);
 
@@ -160,5 +171,7 @@ bool al_compact_cut(const struct al_llm_message *v, size_t n, unsigned keep, str
 size_t al_compact_reducible(const struct al_llm_message *v, size_t n, unsigned keep);
 /* False: nothing was large. Replaces results until the estimate is under the goal; tells it. */
 bool al_compact_reduce(struct al_agent *a, unsigned keep, int64_t goal);
+/* The newest results, which the model has not read: cut to a share each. False: none got shorter. */
+bool al_compact_shrink(struct al_agent *a, int64_t goal);
 
 #endif

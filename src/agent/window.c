@@ -109,16 +109,20 @@ static bool list_is_silent(const struct al_provider *p)
     return al_str_starts(al_str_of(p->base_url), "https://api.openai.com");
 }
 
-void al_window_start(struct al_agent *a)
+void al_window_init(struct al_agent *a)
 {
     const struct al_provider *p = al_llm_provider(a->llm);
     const struct al_model_entry *m = al_provider_model(p, al_llm_model(a->llm));
     a->window.told = m && m->context_window > 0 ? m->context_window : p->context_window;
     al_window_learn(a, al_llm_facts_of(a->llm)->window);
+}
+
+void al_window_start(struct al_agent *a)
+{
     if (a->window.learned > 0 || a->window.asked)
         return;
     a->window.asked = true;
-    if (list_is_silent(p))
+    if (list_is_silent(al_llm_provider(a->llm)))
         tell_unknown(a);
     else
         a->window.listing = al_llm_list(a->llm, al_llm_model(a->llm), on_models, a);
@@ -191,20 +195,19 @@ static void tell_small(struct al_agent *a, int64_t read, int64_t sent)
     al_turn_notice(a, al_buf_str(&text));
 }
 
-/* Of the answer that is in the history by now. */
+/*
+ * Of the answer that is in the history by now. A report far below what was sent is no base for anything: some
+ * endpoints cut a long request without a word, some leave out what their cache had.
+ */
 void al_window_report(struct al_agent *a, const struct al_llm_usage *u)
 {
     struct al_window *w = &a->window;
-    if (!u->known || u->input <= 0) {
-        w->counted = 0;
+    int64_t sent = w->estimated;
+    w->counted = 0;
+    if (!u->known || u->input <= 0)
         return;
-    }
-    int64_t sent = w->estimated > 0 ? w->estimated : u->input;
-    if (w->scale == 0 && sent >= SMALL_REPORT_FROM && u->input < sent * SMALL_REPORT / SCALE_ONE) {
+    if (sent >= SMALL_REPORT_FROM && u->input < sent * SMALL_REPORT / SCALE_ONE) {
         tell_small(a, u->input, sent);
-        al_window_learn(a, u->input + u->output);
-        keep(a);
-        w->counted = 0;
         return;
     }
     size_t n = a->history.n;
@@ -304,9 +307,10 @@ static void say_where(struct al_agent *a, struct al_str call_id, struct al_str t
         al_buf_adds(out, "Make the call again for a part of it (a range, a filter, a smaller limit).");
 }
 
-void al_window_cut_result(struct al_agent *a, struct al_str call_id, struct al_str text, struct al_buf *out)
+void al_window_cut(struct al_agent *a, struct al_str call_id, struct al_str text, int64_t room,
+                   struct al_buf *out)
 {
-    int64_t room = al_window_size(a) / OUTPUT_SHARE, tokens = scaled(a, al_llm_estimate(text));
+    int64_t tokens = scaled(a, al_llm_estimate(text));
     if (tokens <= room) {
         al_buf_add_str(out, text);
         return;
@@ -319,12 +323,17 @@ void al_window_cut_result(struct al_agent *a, struct al_str call_id, struct al_s
         struct al_str head = piece(text, bytes * 2 / 3, false), tail = piece(text, bytes / 3, true);
         autobuf struct al_buf cut = AL_BUF_INIT(AL_AGENT_RESULT_MAX);
         al_buf_addf(&cut,
-                    "%.*s\n\n[%zu of %zu bytes are left out here, since the result is too long for the "
-                    "context. %.*s]\n\n%.*s",
+                    "%.*s\n\n" AL_AGENT_LEFT_OUT
+                    "%zu of %zu bytes, since the result is too long for the context. %.*s]\n\n%.*s",
                     AL_FMT(head), text.n - head.n - tail.n, text.n, AL_FMT(al_buf_str(&where)), AL_FMT(tail));
         if (bytes > 64 && scaled(a, al_llm_estimate(al_buf_str(&cut))) > room)
             continue;
         al_buf_add_str(out, al_buf_str(&cut));
         return;
     }
+}
+
+void al_window_cut_result(struct al_agent *a, struct al_str call_id, struct al_str text, struct al_buf *out)
+{
+    al_window_cut(a, call_id, text, al_window_size(a) / OUTPUT_SHARE, out);
 }
