@@ -18,6 +18,7 @@ struct own {
     bool refused;
     uint16_t half_text, half_reasoning;
     struct al_llm_details *details;
+    bool more_details; /* than the part has */
 };
 
 static void *open_own(struct al_llm_reader *r)
@@ -132,6 +133,9 @@ static void settle(struct al_llm_reader *r)
     o->half_text = o->half_reasoning = 0;
     if (o->think != THINK_IN)
         o->think = THINK_OFF;
+    if (!o->more_details)
+        return;
+    o->more_details = false;
     autobuf struct al_buf raw = AL_BUF_INIT(AL_LLM_MAX_ANSWER);
     al_llm_details_write(o->details, &raw);
     if (!raw.n)
@@ -183,6 +187,7 @@ static void take_reasoning(struct al_llm_reader *r, const struct al_json *delta)
             add_reasoning(r, summary);
     }
     al_llm_details_add(&o->details, r, details);
+    o->more_details = o->more_details || details;
 }
 
 static void take_delta(struct al_llm_reader *r, const struct al_json *delta, bool whole)

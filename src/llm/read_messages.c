@@ -215,13 +215,15 @@ static void block_stop(struct al_llm_reader *r, int64_t key)
 
 /* --- deltas --- */
 
-/* The block of that kind under the index; one that was never opened is opened by its text. */
+/* The block of that kind under the index. One that was never opened is opened by its text; of a call, its
+ * name is lost. */
 static struct al_llm_draft_part *block_of(struct al_llm_reader *r, enum al_llm_part_kind kind, int64_t key)
 {
     struct al_llm_draft_part *p = al_llm_draft_find(&r->draft, kind, key);
     if (p || kind != AL_LLM_CALL)
         return p ? p : al_llm_draft_open(r, kind, key);
-    al_llm_reader_warn(r, "arguments for block %lld, which is no call", (long long)key);
+    al_llm_reader_fail(r, AL_LLM_FAULT_MALFORMED, "arguments came for block %lld, which is no call",
+                       (long long)key);
     return NULL;
 }
 

@@ -155,7 +155,8 @@ static void take_message(struct al_llm_reader *r, struct al_llm_draft_part *p, c
     autobuf struct al_buf text = AL_BUF_INIT(AL_LLM_MAX_ANSWER);
     join_texts(r, al_llm_reader_array(r, item, "content"), "", &text);
     al_llm_draft_final(r, p, al_buf_str(&text));
-    if (text.n)
+    /* Without one its text says all. */
+    if (text.n && al_json_get_text(item, "phase").n)
         al_llm_draft_value(r, p, item);
 }
 

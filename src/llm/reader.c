@@ -337,6 +337,8 @@ void al_llm_reader_whole(struct al_llm_reader *r, struct al_str body)
 {
     if (over(r))
         return;
+    if (al_str_starts(body, "\xef\xbb\xbf"))
+        body = (struct al_str){body.p + 3, body.n - 3};
     body = al_str_trim(body);
     if (al_str_starts(body, "data:") || al_str_starts(body, "event:")) { /* events under the wrong name */
         al_llm_reader_feed(r, body);
