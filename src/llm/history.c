@@ -339,14 +339,11 @@ static struct al_llm_message *add_assistant(struct out *o, const struct al_llm_m
         return NULL;
     if (o->n == 0)
         add_filler(o);
-    struct al_llm_message *to = last(o, AL_LLM_ASSISTANT);
-    if (!to) {
-        to = push(o, AL_LLM_ASSISTANT);
-        if (!to)
-            return NULL;
-        to->from = m->from;
-        to->seq = m->seq;
-    }
+    struct al_llm_message *to = push(o, AL_LLM_ASSISTANT);
+    if (!to)
+        return NULL;
+    to->from = m->from;
+    to->seq = m->seq;
     for (size_t i = 0; i < n; i++) {
         struct al_llm_part p;
         if (make_part(o, &m->parts[i], same, calls, &p))
