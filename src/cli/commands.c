@@ -548,19 +548,19 @@ const struct al_command al_command_table[] = {
      .words = "provider claude-code claude-desktop codex cursor vscode opencode gemini",
      .run = al_cmd_setup},
     {.name = "setup provider",
-     .usage = "[NAME] [--base-url URL] [--api chat|responses|messages] [--model M] [--key-env NAME] [--probe] "
+     .usage = "[NAME [-]] [--base-url URL] [--api chat|responses|messages] [--model M] [--key-env NAME] [--probe] "
               "[--dry-run]",
      .summary = "connect a model provider",
      .about = "Asks at a terminal for what is not given: which provider, its key (not shown; kept in\n"
               "credentials.json, which only you can read) or the variable that holds it, the model. A key is\n"
-              "never an argument; from a pipe it is one line of standard input.",
+              "never an argument: with - it is one line of standard input.",
      .flags = FLAGS(AL_FLAG_BASE_URL, AL_FLAG_API, AL_FLAG_MODEL, AL_FLAG_KEY_ENV, AL_FLAG_PROBE, AL_FLAG_DRY_RUN),
      .examples = EXAMPLES({"alisio setup provider", "asks for each thing"},
                           {"alisio setup provider anthropic --model claude-sonnet-4-5 --key-env ANTHROPIC_API_KEY",
                            "asks for nothing"},
                           {"alisio setup provider local --base-url http://127.0.0.1:8080/v1 --model qwen3 --probe",
                            "any server, and tries it"}),
-     .max_args = 1,
+     .max_args = 2,
      .arg = AL_ARG_WORDS,
      .words = "openai anthropic openrouter deepseek ollama llamacpp vllm lmstudio",
      .run = al_cmd_setup_provider},
