@@ -344,9 +344,11 @@ static void end_stream(struct al_llm_attempt *a, const struct al_err *err)
         return;
     a->failed = true;
     take_reader_fault(a);
-    if (err->code == AL_OK && !a->reader.n_events && a->fault.kind == AL_LLM_FAULT_CUT)
+    if (a->fault.kind == AL_LLM_FAULT_TOO_LARGE)
+        return;
+    if (err->code == AL_OK && !a->reader.n_events)
         fault_of_body(a); /* no stream at all */
-    else if (err->code != AL_OK && a->fault.kind == AL_LLM_FAULT_CUT)
+    else if (err->code != AL_OK && (a->fault.kind == AL_LLM_FAULT_CUT || !a->reader.n_events))
         al_llm_fault_of_transport(err, true, &a->fault);
 }
 
@@ -417,6 +419,7 @@ struct al_llm_attempt *al_llm_attempt_start(struct al_llm *l, const char *url, c
     a->ud = ud;
     al_buf_init(&a->body, MAX_ERROR_BODY);
     al_llm_reader_init(&a->reader, l->provider.api, &sink, a);
+    a->reader.key = l->key;
     a->started_ms = a->last_byte_ms = now(a);
     al_llm_host(url, host);
     a->no_first = !l->provider.first_byte_ms && al_llm_place(host) == AL_LLM_HERE;
