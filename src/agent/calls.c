@@ -241,10 +241,23 @@ static void make_result(struct al_agent_call *c, struct al_str text, const struc
     put_repeats(c, al_repeat_count(c->a, al_str_of(c->name), c->arguments, text));
 }
 
-static void store_failed(struct al_agent *a, struct al_err *err)
+/* Without its row nobody will know later that it ran: it is said now. */
+static void store_failed(struct al_agent_call *c, struct al_err *err)
 {
-    al_wrap(err, "the conversation cannot be written down");
-    al_turn_finish(a, AL_AGENT_FAILED, err);
+    struct al_agent_turn *t = c->a->turn;
+    bool effect = c->begun && (!c->tool || c->tool->effect != AL_EFFECT_READ);
+    struct al_jw w;
+    if (t->ending)
+        return;
+    al_wrap(err, "the result of %s cannot be written down%s", c->name, effect ? ", and it may have taken effect" : "");
+    al_buf_clear(&t->details);
+    al_jw_init(&w, &t->details);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "callId", c->id);
+    al_jw_kstrz(&w, "name", c->name);
+    al_jw_kbool(&w, "mayHaveTakenEffect", effect);
+    al_jw_end(&w);
+    al_turn_finish(c->a, AL_AGENT_FAILED, err);
 }
 
 static void store_end(struct al_agent_call *c, const struct al_err *err, const char *execution)
@@ -270,7 +283,7 @@ static void store_end(struct al_agent_call *c, const struct al_err *err, const c
     row.whole = whole.n ? whole.p : NULL;
     row.execution = execution && execution[0] ? al_xstrdup(execution) : NULL;
     if (al_turn_call_end(a->store, &row, &failed) < 0)
-        store_failed(a, &failed);
+        store_failed(c, &failed);
     free(row.status);
     free(row.execution);
 }

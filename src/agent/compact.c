@@ -194,10 +194,9 @@ bool al_compact_shrink(struct al_agent *a, int64_t goal)
 
 /* --- then: a summary --- */
 
-static void put_summary(struct al_agent *a, struct al_str text, struct al_buf *out)
+static void put_summary(struct al_str text, struct al_buf *out)
 {
     autobuf struct al_buf words = AL_BUF_INIT(SUMMARY_MAX + 1024);
-    (void)a;
     al_buf_addf(&words, "[Summary of the older part of this conversation, written by you]\n%.*s",
                 AL_FMT(text));
     al_agent_user_body(AL_LLM_SUMMARY, al_buf_str(&words), out);
@@ -217,20 +216,30 @@ static int store_range(struct al_agent *a, size_t first, size_t last, struct al_
     return al_turn_compact(a->store, a->session, a->run_id, body, from, to, &seq, err);
 }
 
-/* The summary first: killed between the two, the older part is told twice and nothing is lost. */
-static int store_summary(struct al_agent *a, struct al_str text, struct al_err *err)
+static int store_ranges(struct al_agent *a, struct al_str text, struct al_err *err)
 {
     const struct al_cut *cut = &a->turn->compaction->cut;
     autobuf struct al_buf body = AL_BUF_INIT(BODY_MAX), pointer = AL_BUF_INIT(4096);
     bool before = cut->before_last > cut->before_first, after = cut->after_last > cut->after_first;
-    put_summary(a, text, &body);
+    put_summary(text, &body);
     if (!after)
         return store_range(a, cut->before_first, cut->before_last, al_buf_str(&body), err);
     if (store_range(a, cut->after_first, cut->after_last, al_buf_str(&body), err) < 0)
         return -1;
-    al_agent_user_body(AL_LLM_SUMMARY, AL_STR("[What was said before this is part of the summary below.]"),
-                       &pointer);
+    al_agent_user_body(AL_LLM_SUMMARY, AL_STR("[What was said before this is part of the summary below.]"), &pointer);
     return before ? store_range(a, cut->before_first, cut->before_last, al_buf_str(&pointer), err) : 0;
+}
+
+/* Both or none. */
+static int store_summary(struct al_agent *a, struct al_str text, struct al_err *err)
+{
+    struct al_err ignored;
+    if (al_store_batch_begin(a->store, err) < 0)
+        return -1;
+    if (store_ranges(a, text, err) == 0)
+        return al_store_batch_end(a->store, err);
+    (void)!al_store_batch_end(a->store, &ignored);
+    return -1;
 }
 
 static void reload(struct al_agent *a, struct al_err *err)
