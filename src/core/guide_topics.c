@@ -44,6 +44,11 @@ static bool is_typed(const struct al_core *core)
     return strcmp(core->source, "cli") == 0;
 }
 
+static bool is_agent(const struct al_core *core)
+{
+    return strcmp(core->source, "agent") == 0;
+}
+
 static void write_approvals(const struct al_core *core, struct al_buf *out)
 {
     al_buf_adds(out, "A nested call cannot ask for approval: ");
@@ -51,10 +56,13 @@ static void write_approvals(const struct al_core *core, struct al_buf *out)
         al_buf_adds(out, "what has effects needs --allow-write, --allow-process, --allow-external or "
                          "--allow-mcp=SERVER.TOOL.");
     else if (core->can_ask)
-        al_buf_adds(out, "name tools with effects in uses, beside code.");
+        al_buf_addf(out, "name tools with effects in uses, beside code%s.",
+                    is_agent(core)
+                        ? "; the person is asked once, before the start. Or call them outside of the script"
+                        : "");
     else
         al_buf_addf(out, "what the person did not allow when alisio was started is refused, and %s.",
-                    strcmp(core->source, "mcp") == 0 ? "this client cannot ask them" : "nobody can be asked");
+                    is_agent(core) ? "nobody can be asked" : "this client cannot ask them");
     al_buf_adds(out, core->scratch ? " scratch: paths are always allowed.\n" : "\n");
 }
 

@@ -201,7 +201,7 @@ struct world *world_new(const struct world_opts *o)
                                 .store = w->store,
                                 .policy = o->policy,
                                 .cwd = w->work,
-                                .source = "mcp",
+                                .source = o->source ? o->source : "mcp",
                                 .can_ask = o->can_ask};
     if (al_core_new(&opts, &w->core, &err) < 0)
         fail_msg("core: %s", err.msg);
@@ -271,7 +271,7 @@ void world_start(struct world *w, const char *tool, const char *args, struct out
     memset(out, 0, sizeof *out);
     struct al_call_spec spec = {.tool = al_str_of(tool),
                                 .args_json = al_str_of(args),
-                                .origin = AL_ORIGIN_MCP,
+                                .origin = strcmp(al_core_source(w->core), "agent") == 0 ? AL_ORIGIN_AGENT : AL_ORIGIN_MCP,
                                 .ask = w->core->can_ask ? on_ask : NULL,
                                 .progress = on_progress,
                                 .done = on_done,

@@ -26,6 +26,7 @@ struct world_opts {
     const char *config; /* config.json, or NULL */
     struct al_policy policy;
     bool can_ask;
+    const char *source; /* NULL: "mcp"; of "agent" calls are the agent's */
 };
 
 struct outcome {

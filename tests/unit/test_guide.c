@@ -161,6 +161,29 @@ static void js_run_says_how_servers_are_called_and_what_needs_an_approval(void *
     world_free(w);
 }
 
+static void the_agents_model_reads_who_is_asked(void **state)
+{
+    (void)state;
+    struct world *w = world_new(&(struct world_opts){.source = "agent"});
+    struct outcome o = guide(w, "js_run", NULL);
+    has(o.text, "is refused, and nobody can be asked.");
+    assert_null(strstr(o.text, "in uses"));
+    assert_null(strstr(o.text, "client"));
+    outcome_fini(&o);
+    o = guide(w, "errors", NULL);
+    has(o.text, "- APPROVAL_REQUIRED: the person who starts alisio has to allow it");
+    outcome_fini(&o);
+    al_core_set_can_ask(w->core, true);
+    o = guide(w, "js_run", NULL);
+    has(o.text, "name tools with effects in uses, beside code; the person is asked once, before the start.");
+    assert_null(strstr(o.text, "--allow"));
+    outcome_fini(&o);
+    o = guide(w, "errors", NULL);
+    has(o.text, "- APPROVAL_REQUIRED: name the tool in uses, beside code.");
+    outcome_fini(&o);
+    world_free(w);
+}
+
 static void noop(struct al_call *call)
 {
     al_call_finish(call);
@@ -427,6 +450,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(unknown_topics_are_answered_with_the_known, setup, teardown),
         cmocka_unit_test_setup_teardown(no_guide_names_a_tool_that_is_not_there, setup, teardown),
         cmocka_unit_test(js_run_says_how_servers_are_called_and_what_needs_an_approval),
+        cmocka_unit_test(the_agents_model_reads_who_is_asked),
         cmocka_unit_test_setup_teardown(tools_shows_signatures_and_what_is_refused_why, setup, teardown),
         cmocka_unit_test(a_query_shows_eight_in_full_and_names_the_rest),
         cmocka_unit_test_setup_teardown(a_query_tells_of_what_is_refused, setup, teardown),

@@ -425,6 +425,30 @@ static void a_run_whose_tools_nobody_approved_does_not_start(void **state)
     }
 }
 
+static void in_the_agent_a_nested_call_is_told_of_uses_only_where_somebody_is_asked(void **state)
+{
+    (void)state;
+    struct world *w = world_new(&(struct world_opts){.can_ask = true, .source = "agent"});
+    w->answer = AL_APPROVAL_ONCE;
+    const char *code = "try { await tools.put({name: 'a'}); } catch (e) { return e.hint; }";
+    struct outcome o = world_js(w, code, ",\"uses\":[\"put\"]");
+    assert_string_equal(w->asked, "|put");
+    assert_string_equal(json_at(o.structured, "value"), "null");
+    outcome_fini(&o);
+    o = world_js(w, code, NULL);
+    has(json_at(o.structured, "value"), "\"name it in `uses`, or the person starts alisio with --allow-write;");
+    outcome_fini(&o);
+    o = world_js(w, "await tools.put({name: 'a'});", NULL);
+    has(o.hint, "`uses`, beside `code`");
+    outcome_fini(&o);
+    world_free(w);
+    w = world_new(&(struct world_opts){.source = "agent"});
+    o = world_js(w, code, ",\"uses\":[\"put\"]");
+    has(json_at(o.structured, "value"), "\"the person starts alisio with --allow-write;");
+    outcome_fini(&o);
+    world_free(w);
+}
+
 static void uses_opens_no_other_tool(void **state)
 {
     (void)state;
@@ -1068,6 +1092,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_script_sees_the_tools_and_their_signatures),
         cmocka_unit_test(uses_is_asked_once_and_opens_those_tools_for_this_run),
         cmocka_unit_test(a_run_whose_tools_nobody_approved_does_not_start),
+        cmocka_unit_test(in_the_agent_a_nested_call_is_told_of_uses_only_where_somebody_is_asked),
         cmocka_unit_test(uses_opens_no_other_tool),
         cmocka_unit_test(nobody_is_asked_for_what_is_allowed_or_denied_anyway),
         cmocka_unit_test(a_run_can_be_cancelled_while_the_person_thinks),
