@@ -439,7 +439,7 @@ static void in_the_agent_a_nested_call_is_told_of_uses_only_where_somebody_is_as
     has(json_at(o.structured, "value"), "\"name it in `uses`, or the person starts alisio with --allow-write;");
     outcome_fini(&o);
     o = world_js(w, "await tools.put({name: 'a'});", NULL);
-    has(o.hint, "`uses`, beside `code`");
+    has(o.hint, "name it in `uses`, or the person starts alisio with --allow-write");
     outcome_fini(&o);
     world_free(w);
     w = world_new(&(struct world_opts){.source = "agent"});
