@@ -114,8 +114,12 @@ static int reject_unknown(const struct source *s, const struct al_json *member, 
 /* A project may only make things smaller. Says why it may not, or NULL. */
 static const char *project_refusal(const struct al_config *c, enum al_opt o, const struct al_opt_value *new)
 {
+    /* 0 is no small number of them: it leaves the limit to the window. */
+    bool by_window = o == AL_OPT_MAX_TOKENS;
     switch (al_opt_table[o].project) {
     case AL_PROJECT_LOWER:
+        if (by_window && (new->num == 0 || c->v[o].num == 0))
+            return new->num ? NULL : "a project may only lower it";
         return new->num < c->v[o].num ? NULL : "a project may only lower it";
     case AL_PROJECT_OFF:
         return !new->num ? NULL : "a project may only switch it off";

@@ -6,8 +6,6 @@
 #include "base/text.h"
 #include "config/config_int.h"
 
-#include <math.h>
-
 #define MIN_WAIT_MS 1000
 #define MAX_WAIT_MS 86400000
 #define MIN_WINDOW 1024
@@ -80,10 +78,11 @@ static bool scaled(const struct al_json *v, double max, double scale, int64_t *r
     double d;
     if (!al_json_double(v, &d) || !(d >= 0 && d <= max))
         return false;
-    double whole = round(d * scale);
-    if (fabs(d * scale - whole) > 1e-3)
+    int64_t whole = (int64_t)(d * scale + 0.5);
+    double off = d * scale - (double)whole;
+    if (off > 1e-3 || off < -1e-3)
         return false;
-    *ret = (int64_t)whole;
+    *ret = whole;
     return true;
 }
 

@@ -93,6 +93,7 @@ struct truth {
 #define DATA "{\"analysis\":{\"data\":{\"", "}}}"
 #define ANALYSIS(section) "{\"analysis\":{\"" section "\":{\"", "}}}"
 #define IMAGE_DIGEST "sha256:f77ac9e44ae96ef2c90b8053ea08c31f8be030f824196b0ae4db6d462c84e51f"
+#define TOP "{\"", "}"
 #define IN(section) "{\"forge\":{\"" section "\":{\"", "}}}"
 static const struct truth truths[] = {
     {"forge.javascript.enabled",
@@ -449,6 +450,31 @@ static const struct truth truths[] = {
      {"-1", "3651"},
      "1",
      "0"},
+    {"provider", TOP, "provider", "null", {"\"ollama\""}, {"\"\"", "5", "[]"}, "\"evil\"", "null"},
+    {"model", TOP, "model", "null", {"\"qwen3:8b\"", "\"a/b\""}, {"\"\"", "true"}, "\"evil\"", "null"},
+    {"maxTurns", TOP, "maxTurns", "100", {"1", "10000"}, {"0", "10001", "\"5\""}, "7", "7"},
+    {"maxOutputTokens", TOP, "maxOutputTokens", "16384", {"256", "1000000"}, {"255", "1000001"}, "512", "512"},
+    {"maxTokens", TOP, "maxTokens", "0", {"0", "1000000000"}, {"-1", "1000000001"}, "5000", "5000"},
+    {"compaction.threshold",
+     "{\"compaction\":{\"",
+     "}}",
+     "threshold",
+     "0.85",
+     {"0.3", "0.95", "0.5"},
+     {"0.29", "0.96", "0.855", "\"a\""},
+     "0.4",
+     "0.85"},
+    {"compaction.keepTurns", "{\"compaction\":{\"", "}}", "keepTurns", "2", {"0", "100"}, {"-1", "101"}, "1", "2"},
+    {"context.maxBytes",
+     "{\"context\":{\"",
+     "}}",
+     "maxBytes",
+     "32768",
+     {"0", "1048576"},
+     {"-1", "1048577"},
+     "100",
+     "100"},
+    {"context.claudeMd", "{\"context\":{\"", "}}", "claudeMd", "false", {"true", "false"}, {"1", "\"true\""}, "true", "false"},
     {"files.protect",
      "{\"files\":{\"",
      "}}",
