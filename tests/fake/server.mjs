@@ -23,8 +23,9 @@
 //   { hang: true }  no answer; { reset: true }  the connection is closed before a byte of the answer; { redirect: status, location }
 // In a text of a reply, header or error, {key} is the key that came, {n} the number of the request, {url} our address.
 //
-// What it keeps: requests [{ n, api, method, path, headers, body, raw, violation, refused, closed }], violations (words of the
-// refusals that no scenario asked for: a correct client has none), effects { NAME: count } of GET or POST /_fake/effect/NAME.
+// What it keeps: requests for an answer [{ n, api, method, path, headers, body, raw, violation, refused, closed }], asides (those for lists of models and
+// the like), violations (words of the
+// of refusals that no scenario asked for: a correct client has none), effects { NAME: count } of GET or POST /_fake/effect/NAME.
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";
@@ -53,6 +54,7 @@ function filled(text, request, fake) {
 export class Fake {
   constructor(scenario = [], options = {}) {
     this.requests = [];
+    this.asides = [];
     this.violations = [];
     this.effects = {};
     this.answered = 0; // valid requests: the number of the next step
@@ -141,9 +143,12 @@ export class Fake {
     } catch {
       request.body = undefined;
     }
+    if (!api || req.method !== "POST") {
+      this.asides.push(request);
+      return this.aside(request, res);
+    }
     this.requests.push(request);
     for (const done of this.watchers.splice(0)) done();
-    if (!api || req.method !== "POST") return this.aside(request, res);
     return this.judge(request, res);
   }
 
@@ -299,7 +304,7 @@ export class Fake {
     if (verb === "release") this.release(name);
     if (verb === "scenario") this.play(JSON.parse(bytes.toString("utf8")));
     const requests = this.requests.map(({ n, api, method, path, headers, body, violation, refused, step }) => ({ n, api, method, path, headers, body, violation, refused, step }));
-    return say(verb === "log" ? { requests, violations: this.violations, effects: this.effects } : {});
+    return say(verb === "log" ? { requests, asides: this.asides.map(({ method, path }) => ({ method, path })), violations: this.violations, effects: this.effects } : {});
   }
 }
 

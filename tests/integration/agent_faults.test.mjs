@@ -68,17 +68,17 @@ describe("faults of streams", { concurrency: 4 }, () => {
 
   it("8: 200 with an empty body is no answer", () => each((api) =>
     go(api, [{ raw: "" }, { text: "again" }], {}, (r) => {
-      askedAgain(r, "cut");
+      askedAgain(r, "malformed");
       completed(r, "again");
     })));
   it("8: 200 with a page of HTML is shown as what it is", () => each((api) =>
-    go(api, [{ raw: "<html><body>Please log in</body></html>", contentType: "text/html" }], {}, (r) => failed(r, "UPSTREAM_UNAVAILABLE", /Please log in/))));
+    go(api, [{ raw: "<html><body>Please log in</body></html>", contentType: "text/html", headers: { "x-should-retry": "false" } }], {}, (r) => failed(r, "UPSTREAM_UNAVAILABLE", /200[\s\S]*text\/html[\s\S]*Please log in/))));
   it("8: 200 with an error object is an error", () => each((api) =>
     go(api, [{ reply: { status: 200, body: { error: { message: "the balance is used up", type: "insufficient_quota", code: "insufficient_quota" } } } }], {}, (r) => failed(r, "UPSTREAM_REJECTED", /balance is used up/))));
 
   it("9: an error event without data is an error, asked again", () => each((api) =>
     go(api, [{ text: TEXT, error: { at: 0, shape: "bare" } }, { text: "again" }], {}, (r) => {
-      askedAgain(r, "server");
+      askedAgain(r, "server_error");
       completed(r, "again");
     })));
   it("9: an error event as of a 400 is not asked again", () => each((api) =>
@@ -88,7 +88,11 @@ describe("faults of streams", { concurrency: 4 }, () => {
     })));
 
   it("10: two objects in one event are malformed, and the host is named", () => each((api) =>
-    go(api, Array(5).fill({ text: TEXT, wire: { broken: { at: 2, data: '{"a":1}{"a":1}' } }, headers: { "x-should-retry": "false" } }), {}, (r) => failed(r, "UPSTREAM_UNAVAILABLE", /127\.0\.0\.1/)), ["chat"]));
+    go(api, [{ text: TEXT, wire: { broken: { at: 2, data: '{"a":1}{"a":1}' } } }, { text: "again" }], {}, (r) => {
+      askedAgain(r, "malformed");
+      assert.match(r.of("request_retry")[0].data.message, /127\.0\.0\.1/);
+      completed(r, "again");
+    })));
 
   it("11: events are known by their JSON where the line is missing", () => each((api) =>
     go(api, [{ text: TEXT, reasoning: "hm", calls: [read("a.txt")], wire: { eventLines: false } }, { text: "done", wire: { eventLines: false } }], { files: FILES }, (r) => {
@@ -189,7 +193,7 @@ describe("faults of the deltas of calls", { concurrency: 4 }, () => {
       nothingRan(r);
       assert.equal(r.of("truncation_recovery").length, 2);
       completed(r, "in parts");
-      assert.match(JSON.stringify(rig.fake.requests[1].body), /output limit/i);
+      assert.ok(/output limit/i.test(JSON.stringify(rig.fake.requests[1].body)));
       assert.ok(!existsSync(join(rig.home.workspace, "made.txt")));
     })));
   it("22: the third cut in a row ends the run, with the reason", () => each((api) =>
@@ -215,7 +219,7 @@ describe("faults of one API", { concurrency: 4 }, () => {
     }));
 
   it("26: thinking of an open loop of calls stays byte for byte and in order", () => {
-    const scenario = ({ n }) => (n < 5 ? { parts: [{ reasoning: `thought ${n} 🌍` }, { redacted: `secret${n}`, reasoning: "" }, { text: `text ${n}` }, { call: read("a.txt") }] } : { text: "done" });
+    const scenario = ({ n }) => (n < 5 ? { parts: [{ reasoning: `thought ${n} 🌍` }, { redacted: `secret${n}`, reasoning: "" }, { text: `text ${n}` }, { call: read(`${n}.txt`) }] } : { text: "done" });
     return go("messages", scenario, { files: FILES }, (r, rig) => {
       completed(r, "done");
       const blocks = rig.fake.requests[5].body.messages.flatMap((m) => (Array.isArray(m.content) ? m.content : []));
@@ -237,7 +241,7 @@ describe("faults of one API", { concurrency: 4 }, () => {
         session = r.last.data.sessionId;
         args = rig.fake.requests[rig.fake.requests.length - 1];
       }
-      assert.match(JSON.stringify(args.body), /done by responses/);
+      assert.ok(JSON.stringify(args.body).includes("done by responses"));
     } finally {
       await rig.close();
     }
@@ -270,7 +274,7 @@ describe("faults of one API", { concurrency: 4 }, () => {
   });
 
   it("30: nothing empty is sent: texts, answers, results", () => each(async (api) => {
-    const rig = await agentRig(api, [{ text: "", calls: [{ name: "js_run", arguments: { script: "return ''" } }, read("empty.txt")] }, { text: "" }, { text: "done" }], { files: { "empty.txt": "" } });
+    const rig = await agentRig(api, [{ text: "", calls: [{ name: "js_run", arguments: { code: "return ''" } }, read("empty.txt")] }, { text: "" }, { text: "done" }], { files: { "empty.txt": "" } });
     try {
       const first = told(await rig.run(["--json", "go"]), rig);
       completed(told(await rig.resume(["--json", first.events[0].sessionId, "more"]), rig), "done");
@@ -280,12 +284,12 @@ describe("faults of one API", { concurrency: 4 }, () => {
   }));
 
   it("31: a lone surrogate, in a result and in the model's own arguments", () => each(async (api) => {
-    const rig = await agentRig(api, [{ calls: [{ name: "js_run", arguments: { script: "return 'x\\ud83dy'" } }, { name: "read_file", arguments: '{"path":"\\ud83d.txt"}' }] }, { text: "x" }, { text: "done" }], {});
+    const rig = await agentRig(api, [{ calls: [{ name: "js_run", arguments: { code: "return 'x\\ud83dy'" } }, { name: "read_file", arguments: '{"path":"\\ud83d.txt"}' }] }, { text: "x" }, { text: "done" }], {});
     try {
       const first = told(await rig.run(["--json", "go"]), rig);
       completed(first, "x");
       completed(told(await rig.resume(["--json", first.last.data.sessionId, "more"]), rig), "done");
-      assert.match(JSON.stringify(rig.fake.requests[2].body), /x\ufffdy/);
+      assert.ok(JSON.stringify(rig.fake.requests[2].body).includes("x\ufffdy"));
     } finally {
       await rig.close();
     }
