@@ -324,7 +324,7 @@ const struct al_command al_command_table[] = {
 
     {.name = "run",
      .usage = "\"PROMPT\" | - [--provider NAME] [--model M] [--base-url URL] [--api chat|responses|messages] "
-              "[--key-env NAME] [--max-turns N] [--raw] [--json]",
+              "[--key-env NAME] [--max-turns N] [--raw] [--mcp-config FILE] [--json]",
      .summary = "let a model work on a prompt, with the tools of this program",
      .about =
          "The model reads at will; what else it may do say the --allow flags, or you, when it asks at the\n"
@@ -345,7 +345,7 @@ const struct al_command al_command_table[] = {
      .run = al_cmd_run},
     {.name = "resume",
      .usage = "SESSION [\"PROMPT\" | -] [--fork] [--provider NAME] [--model M] [--base-url URL] "
-              "[--api chat|responses|messages] [--key-env NAME] [--max-turns N] [--raw] [--json]",
+              "[--api chat|responses|messages] [--key-env NAME] [--max-turns N] [--raw] [--mcp-config FILE] [--json]",
      .summary = "go on with an agent's session",
      .about = "Without a prompt it goes on where it stopped: what had ended is not done again, and what was under\n"
               "way is told to the model and to you, never repeated by itself. `last` is the workspace's newest.",
@@ -536,7 +536,8 @@ const struct al_command al_command_table[] = {
      .about = "Shows each server that the client has, copies the chosen ones to your config.json, and leaves "
               "one entry\n"
               "in the client's file, beside a backup. All else in that file stays as it is. --undo puts "
-              "everything back.",
+              "everything back.\n"
+              "`alisio setup provider` connects a model.",
      .flags = FLAGS(AL_FLAG_YES, AL_FLAG_DRY_RUN, AL_FLAG_UNDO, AL_FLAG_FILE),
      .examples = EXAMPLES({"alisio setup claude-code", "ask for each server"},
                           {"alisio setup cursor --dry-run", "show what would change"},

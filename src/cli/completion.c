@@ -167,6 +167,19 @@ static void arguments(const struct dialect *d, struct al_buf *out)
     al_buf_adds(out, "    esac\n");
 }
 
+/* 'setup provider': commands of two words whose first is no group. */
+static void pairs_pattern(const char *separator, struct al_buf *out)
+{
+    bool first = true;
+    for (size_t i = 0; i < al_n_commands; i++) {
+        const char *name = al_command_table[i].name;
+        if (!strchr(name, ' ') || al_group_find((struct al_str){name, strcspn(name, " ")}))
+            continue;
+        al_buf_addf(out, "%s'%s'", first ? "" : separator, name);
+        first = false;
+    }
+}
+
 /* The words before the cursor, without flags and their values, name the command. */
 static void find_command(const char *first, const char *last, const char *array, struct al_buf *out)
 {
@@ -176,7 +189,9 @@ static void find_command(const char *first, const char *last, const char *array,
     al_buf_adds(
         out, ") skip=1 ;;\n        -*) ;;\n        *) case $cmd in\n           '') cmd=$w ;;\n           ");
     group_pattern(out);
-    al_buf_adds(out, ") cmd=\"$cmd $w\" ;;\n           esac ;;\n        esac\n    done\n");
+    al_buf_adds(out, ") cmd=\"$cmd $w\" ;;\n           *) case \"$cmd $w\" in ");
+    pairs_pattern("|", out);
+    al_buf_adds(out, ") cmd=\"$cmd $w\" ;; esac ;;\n           esac ;;\n        esac\n    done\n");
 }
 
 static void shell_function(const struct dialect *d, struct al_buf *out)
@@ -304,8 +319,12 @@ static void for_fish(struct al_buf *out)
                      "                        set cmd $w\n                    case");
     for (size_t i = 0; i < al_n_groups; i++)
         al_buf_addf(out, " %s", al_group_table[i].name);
+    al_buf_adds(out, "\n                        set cmd \"$cmd $w\"\n                    case '*'\n"
+                     "                        if contains -- \"$cmd $w\" ");
+    pairs_pattern(" ", out);
     al_buf_adds(
-        out, "\n                        set cmd \"$cmd $w\"\n                end\n        end\n    end\n"
+        out, "\n                            set cmd \"$cmd $w\"\n                        end\n"
+             "                end\n        end\n    end\n"
              "    test \"$cmd\" = \"$argv[1]\"\nend\nfunction __alisio_servers\n    " SERVER_NAMES "\nend\n"
              "complete -c alisio -f\n");
     for (int id = AL_FLAG_END + 1; id < AL_FLAG_COUNT; id++)

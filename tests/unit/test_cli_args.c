@@ -238,6 +238,21 @@ static void every_flag_can_be_written_and_says_what_it_is(void **state)
     }
 }
 
+static void a_command_of_two_words_stands_beside_one_of_its_first(void **state)
+{
+    (void)state;
+    struct al_args args;
+    struct al_err err = {0};
+    const char *one[] = {"alisio", "setup", "codex"}, *two[] = {"alisio", "setup", "provider", "ollama", "--model", "m"};
+    assert_int_equal(al_args_parse(3, (char *const *)one, &args, &err), 0);
+    assert_string_equal(args.command->name, "setup");
+    assert_string_equal(args.pos[0], "codex");
+    assert_int_equal(al_args_parse(6, (char *const *)two, &args, &err), 0);
+    assert_string_equal(args.command->name, "setup provider");
+    assert_string_equal(args.pos[0], "ollama");
+    assert_int_equal(args.n_pos, 1);
+}
+
 static void every_command_is_complete_and_its_usage_names_its_flags(void **state)
 {
     (void)state;
@@ -257,8 +272,9 @@ static void every_command_is_complete_and_its_usage_names_its_flags(void **state
                 fail_msg("the usage of %s does not name %s", c->name, name);
         }
         const char *space = strchr(c->name, ' ');
+        struct al_str first = {c->name, space ? (size_t)(space - c->name) : 0};
         if (space)
-            assert_non_null(al_group_find((struct al_str){c->name, (size_t)(space - c->name)}));
+            assert_true(al_group_find(first) || al_command_find(first));
     }
 }
 
@@ -272,6 +288,7 @@ int main(void)
         cmocka_unit_test(added_folders_are_kept_in_order_up_to_a_limit),
         cmocka_unit_test(a_value_that_may_be_missing_is_written_with_the_flag),
         cmocka_unit_test(a_command_may_be_a_group_too),
+        cmocka_unit_test(a_command_of_two_words_stands_beside_one_of_its_first),
         cmocka_unit_test(ages_have_a_number_and_a_unit),
         cmocka_unit_test(every_flag_can_be_written_and_says_what_it_is),
         cmocka_unit_test(every_command_is_complete_and_its_usage_names_its_flags),
