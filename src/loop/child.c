@@ -15,6 +15,7 @@ struct capture {
 struct al_child {
     struct al_loop *loop;
     void (*done)(void *ud, const struct al_child_end *end);
+    void (*output)(void *ud, bool is_error, struct al_str bytes);
     void *ud;
     struct al_supervised program;
     struct capture out, err;
@@ -32,6 +33,8 @@ static bool capture_bytes(void *ud, struct al_str bytes)
     al_buf_add(&c->buf, bytes.p, bytes.n < room ? bytes.n : room);
     if (bytes.n > room)
         c->truncated = true;
+    if (c->child->output)
+        c->child->output(c->child->ud, c == &c->child->err, bytes);
     return true;
 }
 
@@ -184,6 +187,7 @@ struct al_child *al_child_start(struct al_loop *loop, const struct al_child_spec
     struct al_program_pipes p;
     c->loop = loop;
     c->done = done;
+    c->output = spec->output;
     c->ud = ud;
     c->out.outlet.fd = c->err.outlet.fd = -1;
     c->started_ms = c->heard_ms = al_mono_ms();

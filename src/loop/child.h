@@ -27,6 +27,7 @@ struct al_child_spec {
     size_t max_output;    /* kept of standard output, and of standard error each; the rest is read and dropped */
     uint64_t timeout_ms;  /* 0: none */
     uint64_t idle_ms;     /* without any output for so long it is timed out, too; 0: no such limit */
+    void (*output)(void *ud, bool is_error, struct al_str bytes); /* what it prints, as it comes; ud as done's; may be NULL */
 };
 
 struct al_child_end {

@@ -283,6 +283,13 @@ static char **make_argv(struct al_call *call, struct al_str first, const struct 
     return argv;
 }
 
+/* For whoever follows it; the result has it all. */
+static void run_output(void *ud, bool is_error, struct al_str bytes)
+{
+    struct run *r = ud;
+    al_call_output(r->call, is_error, bytes);
+}
+
 static int run_child(struct run *r, char *const *argv, struct al_err *err)
 {
     int64_t timeout = TIMEOUT_MS;
@@ -294,6 +301,7 @@ static int run_child(struct run *r, char *const *argv, struct al_err *err)
         .input = al_json_get_text(r->call->args, "stdin"),
         .max_output = OUTPUT_MAX,
         .timeout_ms = (uint64_t)timeout,
+        .output = run_output,
     };
     r->child = al_child_start(al_core_loop(r->call->core), &spec, run_done, r, err);
     return r->child ? 0 : -1;
