@@ -177,10 +177,16 @@ static bool learned(struct al_llm_ask *a, const struct al_llm_fault *f)
 {
     char before[AL_SHA256_HEX];
     struct al_err err = {0};
-    if (!al_llm_learn(a, f) || a->dead)
-        return false;
-    memcpy(before, a->sha256, sizeof(before));
-    return build(a, &err) == 0 && strcmp(before, a->sha256) != 0;
+    a->notice[0] = 0;
+    if (al_llm_learn(a, f) && !a->dead) {
+        memcpy(before, a->sha256, sizeof(before));
+        if (build(a, &err) < 0 || strcmp(before, a->sha256) == 0)
+            return false;
+        al_llm_notice(a);
+        return !a->dead;
+    }
+    al_llm_notice(a); /* of a window */
+    return false;
 }
 
 static bool slept(struct al_llm_ask *a, const struct al_llm_fault *f)

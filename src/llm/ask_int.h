@@ -21,6 +21,8 @@ struct al_llm_ask {
     size_t discarded; /* characters of the attempt that was */
     uint64_t slept_ms, started_ms; /* when the attempt began */
     struct al_err refused; /* the request could not be taken */
+    char notice[1024]; /* for the person, when what was learned is of use; "" */
+    unsigned notice_kind;
     unsigned depth; /* of calls that are running here: freed when none is */
     bool dead;      /* cancelled, or done was called */
 };
@@ -28,7 +30,9 @@ struct al_llm_ask {
 /* A deep copy. CONTEXT_LIMIT when it passes the arena's limit. */
 int al_llm_request_copy(struct al_arena *arena, const struct al_llm_request *r, struct al_llm_request *ret,
                         struct al_err *err) AL_MUST_CHECK;
-/* What a refusal teaches about the model, told to the caller. True: worth asking again. */
+/* What a refusal teaches about the model, told to the caller; the words for the person are kept for al_llm_notice.
+ * True: worth asking again. */
 bool al_llm_learn(struct al_llm_ask *a, const struct al_llm_fault *f);
+void al_llm_notice(struct al_llm_ask *a); /* tells them, each kind once a process */
 
 #endif

@@ -105,18 +105,11 @@ static const char *no_header(void *ud, const char *name)
 /* Where to, without user and query: they may be secrets. */
 static void say_target(struct al_llm_fault *f, const char *location, const char *key)
 {
-    struct al_str to = al_str_of(location);
-    to.n = to.n ? strcspn(to.p, "?#") : 0;
-    ptrdiff_t slashes = al_str_find(to, AL_STR("//"));
-    size_t host = slashes < 0 ? 0 : (size_t)slashes + 2;
-    size_t at = host, end = host;
-    while (slashes >= 0 && end < to.n && to.p[end] != '/')
-        if (to.p[end++] == '@')
-            at = end;
     autobuf struct al_buf text = AL_BUF_INIT(AL_LLM_MAX_ERROR);
-    al_buf_addf(&text, "status %d redirects to %.*s%.*s", f->status, (int)host, to.p ? to.p : "",
-                (int)(to.n - at), to.p ? to.p + at : "");
-    if (!to.n)
+    al_buf_addf(&text, "status %d redirects to ", f->status);
+    if (location && *location)
+        al_llm_show_url(al_str_of(location), &text);
+    else
         al_buf_adds(&text, "no place that it names");
     SET(f->message, al_buf_str(&text), key);
 }
@@ -194,7 +187,10 @@ void al_llm_fault_of_error(const struct al_json *error, const char *key, struct 
     if (f.kind == AL_LLM_FAULT_REDIRECT)
         f.kind = AL_LLM_FAULT_SERVER;
     if (!f.message[0])
-        snprintf(f.message, sizeof(f.message), "%s", f.code[0] ? f.code : f.type);
+        snprintf(f.message, sizeof(f.message), "%s",
+                 f.code[0]   ? f.code
+                 : f.type[0] ? f.type
+                             : "it reported an error, without a word about it");
     al_llm_words_fini(&words);
     *ret = f;
 }

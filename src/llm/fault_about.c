@@ -14,6 +14,7 @@ static const struct {
 } fields[] = {
     {AL_LLM_STREAM_OPTIONS, "stream_options", "\"stream_options\"", false},
     {AL_LLM_MAX_TOKENS, "max_tokens", "\"max_tokens\"", false},
+    {AL_LLM_MAX_TOKENS, "max_output_tokens", "\"max_output_tokens\"", false},
     {AL_LLM_MAX_COMPLETION, "max_completion_tokens", "\"max_completion_tokens\"", false},
     {AL_LLM_STRICT, "strict", "\"strict\"", true},
     {AL_LLM_PARALLEL, "parallel_tool_calls", "\"parallel_tool_calls\"", false},
@@ -21,6 +22,7 @@ static const struct {
     {AL_LLM_EFFORT, "effort", "\"effort\"", true},
     {AL_LLM_EFFORT, "output_config", "\"output_config\"", false},
     {AL_LLM_EFFORT, "reasoning", "\"reasoning\":{", true},
+    {AL_LLM_EFFORT, "thinking", "\"thinking\":{", true},
     {AL_LLM_TEMPERATURE, "temperature", "\"temperature\"", false},
     {AL_LLM_STORE, "store", "\"store\"", true},
     {AL_LLM_INCLUDE, "include", "\"include\"", true},
@@ -50,10 +52,12 @@ static ptrdiff_t find_name(struct al_str s, const char *name, bool quoted)
     return -1;
 }
 
-static bool in_path(struct al_str path, const char *name)
+/* A path that a validator gives: "stream_options.include_usage", "tools[0].function.strict". What is a word
+ * of the history, too, counts only at the front. */
+static bool in_path(struct al_str path, const char *name, bool front)
 {
     size_t n = strlen(name);
-    for (size_t i = 0; i + n <= path.n; i++)
+    for (size_t i = 0; i + n <= path.n && (i == 0 || !front); i++)
         if (strncasecmp(path.p + i, name, n) == 0 && (!i || !is_name_byte(path.p[i - 1])) &&
             (i + n == path.n || !is_name_byte(path.p[i + n])))
             return true;
@@ -91,18 +95,32 @@ static bool is_refusal(const struct al_llm_fault *f)
     return f->kind == AL_LLM_FAULT_REJECTED && (f->status == 0 || f->status == 400 || f->status == 422);
 }
 
+/* Words about what was thought in earlier turns, not about how to think in this one. */
+static bool says_reasoning(struct al_str m)
+{
+    static const char *const words[] = {
+        "signature",         "thinking` block",   "thinking block",          "redacted_thinking",
+        "encrypted content", "encrypted_content", "of type 'reasoning'",     "'reasoning' item",
+        "reasoning item",    "reasoning_content", "required following item", "reasoning_details"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (al_llm_says(m, words[i]))
+            return true;
+    return false;
+}
+
 int al_llm_fault_about_field(const struct al_llm_fault *f, struct al_str body)
 {
     struct al_str path = al_str_of(f->field), m = al_str_of(f->message);
     if (!is_refusal(f))
         return -1;
     for (size_t i = 0; path.n && i < sizeof(fields) / sizeof(*fields); i++)
-        if (in_path(path, fields[i].name) && sent(body, fields[i].in_body))
+        if (in_path(path, fields[i].name, fields[i].quoted && fields[i].field != AL_LLM_STRICT) &&
+            sent(body, fields[i].in_body))
             return (int)fields[i].field;
-    if (al_llm_says(m, "developer") && (al_llm_says(m, "role") || in_path(path, "role")) &&
+    if (al_llm_says(m, "developer") && (al_llm_says(m, "role") || in_path(path, "role", false)) &&
         sent(body, "\"developer\""))
         return AL_LLM_DEVELOPER;
-    if (!refuses(m))
+    if (!refuses(m) || says_reasoning(m))
         return -1;
     int found = -1;
     ptrdiff_t first = -1;
@@ -134,23 +152,10 @@ bool al_llm_fault_wants_reasoning(const struct al_llm_fault *f)
 
 bool al_llm_fault_about_reasoning(const struct al_llm_fault *f)
 {
-    static const char *const words[] = {
-        "signature",         "thinking` block",   "thinking block",          "redacted_thinking",
-        "encrypted content", "encrypted_content", "of type 'reasoning'",     "'reasoning' item",
-        "reasoning item",    "reasoning_content", "required following item", "reasoning_details"};
     struct al_str m = al_str_of(f->message);
-    bool item_gone =
-        f->kind == AL_LLM_FAULT_REJECTED && f->status == 404 && al_llm_says(m, "item with id 'rs_");
-    if (item_gone)
-        return true;
-    if (!is_refusal(f))
-        return false;
-    if (strcasecmp(f->code, "invalid_encrypted_content") == 0)
-        return true;
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (al_llm_says(m, words[i]))
-            return true;
-    return false;
+    if (f->kind == AL_LLM_FAULT_REJECTED && f->status == 404)
+        return al_llm_says(m, "item with id 'rs_");
+    return is_refusal(f) && (strcasecmp(f->code, "invalid_encrypted_content") == 0 || says_reasoning(m));
 }
 
 int64_t al_llm_fault_max_output(const struct al_llm_fault *f)

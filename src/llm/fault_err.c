@@ -8,6 +8,7 @@
 struct about {
     char who[400]; /* "openai (api.openai.com)" */
     char what[600];
+    char url[300]; /* of the endpoint, without user info and query */
     const char *model;
     const struct al_provider *p;
 };
@@ -17,6 +18,9 @@ static void write_about(struct about *a, const struct al_llm_fault *f, const str
 {
     char host[AL_LLM_HOST_MAX];
     al_llm_host(p->base_url ? p->base_url : "", host);
+    autobuf struct al_buf url = AL_BUF_INIT(sizeof(a->url) - 1);
+    al_llm_show_url(al_str_of(p->base_url), &url);
+    snprintf(a->url, sizeof(a->url), "%.*s", AL_FMT(al_buf_str(&url)));
     a->p = p;
     a->model = model && *model ? model : "the model";
     const char *name = p->name ? p->name : "the provider";
@@ -83,7 +87,7 @@ static void rejected(const struct al_llm_fault *f, const struct about *a, struct
     if (model)
         al_hint(err, "`alisio models` lists what it has; name one with --model");
     else if (f->status == 404 || f->status == 405)
-        al_hint(err, "check the provider's base URL (%s) and its api", a->p->base_url ? a->p->base_url : "");
+        al_hint(err, "check the provider's base URL (%s) and its api", a->url);
     else
         al_hint(err, "what it says is about this request; `alisio models show %s` tells what is sent to it",
                 a->model);
@@ -108,7 +112,7 @@ void al_llm_fault_err(const struct al_llm_fault *f, const struct al_provider *p,
     switch (f->kind) {
     case AL_LLM_FAULT_CONNECT:
         later(f, &a, AL_UPSTREAM_UNAVAILABLE, "cannot be reached", err);
-        al_hint(err, "check the network and the provider's base URL (%s)", p->base_url ? p->base_url : "");
+        al_hint(err, "check the network and the provider's base URL (%s)", a.url);
         break;
     case AL_LLM_FAULT_TIMEOUT:
         later(f, &a, AL_TIMEOUT, "took too long", err);
@@ -118,7 +122,7 @@ void al_llm_fault_err(const struct al_llm_fault *f, const struct al_provider *p,
         break;
     case AL_LLM_FAULT_MALFORMED:
         al_fail(err, AL_UPSTREAM_UNAVAILABLE, "what %s sent is no answer of a model: %s", a.who, a.what);
-        al_hint(err, "check the provider's base URL (%s) and its api", p->base_url ? p->base_url : "");
+        al_hint(err, "check the provider's base URL (%s) and its api", a.url);
         break;
     case AL_LLM_FAULT_TOO_LARGE:
         al_fail(err, AL_RESULT_TOO_LARGE, "the answer of %s is too large: %s", a.who, a.what);

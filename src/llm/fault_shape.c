@@ -106,6 +106,10 @@ void al_llm_words_read(struct al_llm_words *w, const struct al_json *v)
 {
     if (v && v->type == AL_JSON_ARRAY)
         v = v->child;
+    if (al_json_is_string(v)) {
+        w->any = true;
+        say(w, v->str);
+    }
     if (!is_object(v))
         return;
     const struct al_json *e = al_json_get(v, "error"), *response = al_json_get(v, "response");

@@ -27,6 +27,20 @@ void al_llm_host(const char *url, char out[AL_LLM_HOST_MAX])
     out[host.n] = 0;
 }
 
+void al_llm_show_url(struct al_str url, struct al_buf *out)
+{
+    ptrdiff_t slashes = al_str_find(url, AL_STR("//"));
+    size_t host = slashes < 0 ? 0 : (size_t)slashes + 2, at = host, end = host;
+    while (slashes >= 0 && end < url.n && !strchr("/?#", url.p[end]))
+        if (url.p[end++] == '@')
+            at = end;
+    size_t stop = at;
+    while (stop < url.n && url.p[stop] != '?' && url.p[stop] != '#')
+        stop++;
+    al_buf_add(out, url.p, host);
+    al_buf_add(out, url.p + at, stop - at);
+}
+
 enum al_llm_place al_llm_place(const char *host)
 {
     struct sockaddr_in in = {.sin_family = AF_INET};

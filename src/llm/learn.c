@@ -1,5 +1,6 @@
 /* What a refusal teaches: a field that this model does not take, a limit that it names, reasoning that it
  * will not read. */
+#include "base/text.h"
 #include "llm/ask_int.h"
 
 #include <stdarg.h>
@@ -13,19 +14,26 @@ enum {
     NOTICE_OUTPUT
 };
 
+/* What the person is to be told, when it was of use. */
 static void __attribute__((format(printf, 3, 4)))
 notice(struct al_llm_ask *a, unsigned kind, const char *fmt, ...)
 {
-    char text[1024];
     va_list args;
-    if (a->l->noticed & 1u << kind || a->dead)
-        return;
-    a->l->noticed |= 1u << kind;
     va_start(args, fmt);
-    int n = vsnprintf(text, sizeof(text), fmt, args);
+    vsnprintf(a->notice, sizeof(a->notice), fmt, args);
     va_end(args);
-    if (n > 0 && a->ops->notice)
-        a->ops->notice(a->ud, al_str_of(text));
+    a->notice_kind = kind;
+}
+
+void al_llm_notice(struct al_llm_ask *a)
+{
+    struct al_str text = al_str_of(a->notice);
+    if (text.n && !a->dead && !(a->l->noticed & 1u << a->notice_kind)) {
+        a->l->noticed |= 1u << a->notice_kind;
+        if (a->ops->notice)
+            a->ops->notice(a->ud, al_utf8_cut(text, text.n));
+    }
+    a->notice[0] = 0;
 }
 
 static void tell(struct al_llm_ask *a)
@@ -49,10 +57,12 @@ static bool learn_output(struct al_llm_ask *a, const struct al_llm_fault *f)
 static bool learn_field(struct al_llm_ask *a, const struct al_llm_fault *f)
 {
     int field = al_llm_fault_about_field(f, al_buf_str(&a->body));
-    if (field < 0 || a->l->facts.without & 1u << field)
+    if (field < 0)
         return false;
-    a->l->facts.without |= 1u << field;
-    tell(a);
+    if (!(a->l->facts.without & 1u << field)) {
+        a->l->facts.without |= 1u << field;
+        tell(a);
+    }
     bool renamed = field == AL_LLM_MAX_TOKENS || field == AL_LLM_MAX_COMPLETION;
     enum al_llm_field other = field == AL_LLM_MAX_TOKENS ? AL_LLM_MAX_COMPLETION : AL_LLM_MAX_TOKENS;
     if (renamed && !(a->l->facts.without & 1u << other))
@@ -83,7 +93,7 @@ static bool learn_reasoning(struct al_llm_ask *a, const struct al_llm_fault *f)
                l->model);
         return true;
     }
-    if (!al_llm_fault_about_reasoning(f) || l->no_reasoning || !has_reasoning(&a->request))
+    if (!al_llm_fault_about_reasoning(f) || !has_reasoning(&a->request))
         return false;
     al_llm_forget_reasoning(l);
     notice(a, NOTICE_REASONING,

@@ -187,6 +187,8 @@ struct al_llm_transport { /* as al_http_start, al_http_cancel, al_http_header */
 #define AL_LLM_HOST_MAX 256
 /* The host of a URL without user info and port, for people and for the next; "" when there is none. IPv6 without brackets. */
 void al_llm_host(const char *url, char out[AL_LLM_HOST_MAX]);
+/* A URL for people: without user info, query and fragment, which may hold secrets. */
+void al_llm_show_url(struct al_str url, struct al_buf *out);
 enum al_llm_place { AL_LLM_HERE, AL_LLM_FAR, AL_LLM_A_NAME };
 /* What the host alone says: loopback or private, public, or a name whose address has to be looked up. */
 enum al_llm_place al_llm_place(const char *host);

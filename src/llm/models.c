@@ -7,7 +7,6 @@
 
 #define LIST_MS 30000
 #define BESIDE_MS 5000 /* a question that it may not know */
-#define LOAD_MS 60000  /* Ollama: until a model is in memory */
 #define CONNECT_MS 10000
 #define MAX_PAGES 20
 #define UNKNOWN_WINDOW \
@@ -20,8 +19,6 @@ enum step {
     LMSTUDIO,
     PS,
     SHOW,
-    LOAD,
-    PS_AGAIN,
     END
 };
 
@@ -156,18 +153,14 @@ static void took(struct al_llm_listing *x, const struct al_json *v, bool ok)
         x->step = PS;
         return;
     case PS:
-    case PS_AGAIN:
         n = ok ? al_llm_read_ps(v, x->only) : 0;
         found(x, n, "context_length");
-        x->step = x->step == PS_AGAIN || n || !ok ? END : SHOW;
+        x->step = n || !ok ? END : SHOW;
         return;
     case SHOW:
         n = ok ? al_llm_read_show(v, &x->most) : 0;
         found(x, n, "num_ctx");
-        x->step = ok && !n ? LOAD : END;
-        return;
-    case LOAD:
-        x->step = ok ? PS_AGAIN : END;
+        x->step = END;
         return;
     case END:
         return;
@@ -260,8 +253,8 @@ static void add_percent(struct al_buf *b, struct al_str s)
 static char *url_of(struct al_llm_listing *x)
 {
     static const char *const paths[] = {
-        [LIST] = "models", [ONE] = "models/",    [PROPS] = "/props",       [LMSTUDIO] = "/api/v0/models",
-        [PS] = "/api/ps",  [SHOW] = "/api/show", [LOAD] = "/api/generate", [PS_AGAIN] = "/api/ps"};
+        [LIST] = "models", [ONE] = "models/",   [PROPS] = "/props", [LMSTUDIO] = "/api/v0/models",
+        [PS] = "/api/ps",  [SHOW] = "/api/show"};
     autobuf struct al_buf path = AL_BUF_INIT(4096), url = AL_BUF_INIT(1 << 16);
     al_buf_adds(&path, paths[x->step]);
     if (x->step == ONE)
@@ -291,13 +284,11 @@ static void ask(struct al_llm_listing *x)
                             .facts = &x->l->facts,
                             .request = &none};
     autofree char *url = url_of(x);
-    if (x->step == SHOW || x->step == LOAD) {
+    if (x->step == SHOW) {
         struct al_jw jw;
         al_jw_init(&jw, &body);
         al_jw_obj(&jw);
         al_jw_kstrz(&jw, "model", x->only);
-        if (x->step == LOAD)
-            al_jw_kbool(&jw, "stream", false);
         al_jw_end(&jw);
     }
     struct al_http_request r = {.url = url,
@@ -312,7 +303,7 @@ static void ask(struct al_llm_listing *x)
     if (al_llm_guard(x->l, url, &r, &err) == 0)
         x->http = x->l->transport.start(x->l->transport.ud, &r, &http_ops, x, &err);
     if (x->http) {
-        uint64_t limit = x->step == LIST ? LIST_MS : x->step == LOAD ? LOAD_MS : BESIDE_MS;
+        uint64_t limit = x->step == LIST ? LIST_MS : BESIDE_MS;
         x->timer = x->l->time.wait(x->l->time.ud, limit, on_time, x);
         return;
     }

@@ -29,7 +29,7 @@ static bool thousandths(struct al_str s, int64_t *ret)
         rest += (s.p[i] - '0') * scale;
         more = more || (!scale && s.p[i] != '0');
     }
-    *ret = (whole > MAX_WAIT_MS / 1000 ? MAX_WAIT_MS : whole * 1000) + rest + more;
+    *ret = whole * 1000 + rest + more;
     return true;
 }
 
@@ -114,7 +114,7 @@ int64_t al_llm_retry_after(const char *ms, const char *after, int64_t now_wall_m
     int64_t v;
     struct al_str a = al_str_trim(al_str_of(ms)), b = al_str_trim(al_str_of(after));
     if (a.n && a.n < 64 && thousandths(a, &v))
-        return (v + 999) / 1000;
+        return (v + 999) / 1000 < MAX_WAIT_MS ? (v + 999) / 1000 : MAX_WAIT_MS;
     if (b.n && b.n < 64 && thousandths(b, &v))
         return v > MAX_WAIT_MS ? MAX_WAIT_MS : v;
     if (al_llm_date(after, &v)) {

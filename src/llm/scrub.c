@@ -82,27 +82,6 @@ static bool is_word(unsigned char c)
     return isalnum(c) || c == '_';
 }
 
-/* Bytes at i that are the key, or so much of it that it is as good as the key. */
-static size_t known_key(struct al_str s, size_t i, struct al_str key)
-{
-    struct al_str rest = {s.p + i, s.n - i};
-    size_t used, n = key.n ? matches(rest, key, 0, &used) : 0;
-    if (n && n == key.n && n < WHOLE_FROM) {
-        bool front = i == 0 || !is_word((unsigned char)s.p[i - 1]);
-        bool back = used == rest.n || !is_word((unsigned char)rest.p[used]);
-        return front && back ? used : 0;
-    }
-    if (key.n < WHOLE_FROM)
-        return 0;
-    if (n >= PIECE_FROM)
-        return used;
-    size_t best = 0;
-    for (size_t from = 1; key.n <= MAX_SEARCHED && from + WHOLE_FROM <= key.n; from++)
-        if (matches(rest, key, from, &used) >= WHOLE_FROM && used > best)
-            best = used;
-    return best;
-}
-
 static bool is_key_byte(char c)
 {
     return isalnum((unsigned char)c) || strchr("_-.*~+/=", c);
@@ -116,6 +95,27 @@ static size_t key_bytes(struct al_str s)
     while (n && s.p[n - 1] == '.')
         n--; /* the sentence's */
     return n;
+}
+
+/* Bytes at i that are the key, or so much of it that it is as good as the key. */
+static size_t known_key(struct al_str s, size_t i, struct al_str key)
+{
+    struct al_str rest = {s.p + i, s.n - i};
+    size_t used, n = key.n ? matches(rest, key, 0, &used) : 0;
+    if (n && n == key.n && n < WHOLE_FROM) {
+        bool front = i == 0 || !is_word((unsigned char)s.p[i - 1]);
+        bool back = used == rest.n || !is_word((unsigned char)rest.p[used]);
+        return front && back ? used : 0;
+    }
+    if (key.n < WHOLE_FROM)
+        return 0;
+    if (n >= PIECE_FROM)
+        return n == key.n ? used : used + key_bytes((struct al_str){rest.p + used, rest.n - used});
+    size_t best = 0;
+    for (size_t from = 1; key.n <= MAX_SEARCHED && from + WHOLE_FROM <= key.n; from++)
+        if (matches(rest, key, from, &used) >= WHOLE_FROM && used > best)
+            best = used;
+    return best;
 }
 
 /* How the keys of this world begin, and how long they are at least behind it. */

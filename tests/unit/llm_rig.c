@@ -156,8 +156,11 @@ void rig_open(struct rig *r, enum al_api api, const char *base_url, const char *
                                        .base_url = al_xstrdup(base_url),
                                        .temperature = -1,
                                        .origin = al_xstrdup("the test")};
-    struct al_llm_opts o = {
-        .provider = &r->provider, .model = "model-1", .key = key, .time = &r->time, .transport = &r->transport};
+    struct al_llm_opts o = {.provider = &r->provider,
+                            .model = "model-1",
+                            .key = key,
+                            .time = &r->time,
+                            .transport = &r->transport};
     r->l = al_llm_new(&o);
 }
 
@@ -188,7 +191,8 @@ static void hook(struct rig *r, const char *what)
         r->hook(r, what);
 }
 
-static int sending(void *ud, unsigned attempt, struct al_str body, const char sha256[AL_SHA256_HEX], struct al_err *err)
+static int sending(void *ud, unsigned attempt, struct al_str body, const char sha256[AL_SHA256_HEX],
+                   struct al_err *err)
 {
     struct rig *r = ud;
     (void)err;
@@ -221,7 +225,8 @@ static void retry(void *ud, const struct al_llm_retry *q)
     r->last_wait = q->wait_ms;
     r->last_attempt = q->attempt;
     r->last_discarded = q->discarded_chars;
-    al_buf_addf(&r->log, "retry %u %s %zu\n", q->attempt, al_llm_fault_name(q->fault->kind), q->discarded_chars);
+    al_buf_addf(&r->log, "retry %u %s %zu\n", q->attempt, al_llm_fault_name(q->fault->kind),
+                q->discarded_chars);
     hook(r, "retry");
 }
 
@@ -355,7 +360,8 @@ static void say(struct rig *r, const char *words, bool whole)
     char line[1024];
     switch (r->provider.api) {
     case AL_API_CHAT:
-        snprintf(line, sizeof(line), "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"%s\"}}]}\n\n", words);
+        snprintf(line, sizeof(line), "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"%s\"}}]}\n\n",
+                 words);
         rig_body(r, line);
         if (whole)
             rig_body(r, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
@@ -364,30 +370,34 @@ static void say(struct rig *r, const char *words, bool whole)
         break;
     case AL_API_RESPONSES:
         snprintf(line, sizeof(line),
-                 "data: {\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":{\"type\":\"message\","
+                 "data: "
+                 "{\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":{\"type\":\"message\","
                  "\"id\":\"m1\",\"role\":\"assistant\",\"content\":[]}}\n\n"
                  "data: {\"type\":\"response.output_text.delta\",\"item_id\":\"m1\",\"output_index\":0,"
                  "\"content_index\":0,\"delta\":\"%s\"}\n\n",
                  words);
         rig_body(r, line);
-        snprintf(line, sizeof(line),
-                 "data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{\"type\":\"message\","
-                 "\"id\":\"m1\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"%s\"}]}}\n\n"
-                 "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"usage\":{"
-                 "\"input_tokens\":5,\"output_tokens\":2}}}\n\n",
-                 words);
+        snprintf(
+            line, sizeof(line),
+            "data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{\"type\":\"message\","
+            "\"id\":\"m1\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"%s\"}]}}"
+            "\n\n"
+            "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"usage\":{"
+            "\"input_tokens\":5,\"output_tokens\":2}}}\n\n",
+            words);
         if (whole)
             rig_body(r, line);
         break;
     case AL_API_MESSAGES:
-        snprintf(line, sizeof(line),
-                 "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{"
-                 "\"input_tokens\":5,\"output_tokens\":1}}}\n\n"
-                 "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,"
-                 "\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n"
-                 "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,"
-                 "\"delta\":{\"type\":\"text_delta\",\"text\":\"%s\"}}\n\n",
-                 words);
+        snprintf(
+            line, sizeof(line),
+            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{"
+            "\"input_tokens\":5,\"output_tokens\":1}}}\n\n"
+            "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,"
+            "\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n"
+            "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,"
+            "\"delta\":{\"type\":\"text_delta\",\"text\":\"%s\"}}\n\n",
+            words);
         rig_body(r, line);
         if (whole)
             rig_body(r, "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
