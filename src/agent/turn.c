@@ -570,7 +570,13 @@ void al_turn_overflow(struct al_agent *a, int64_t window)
     struct al_err err;
     if (window > 0)
         al_window_learn(a, window);
-    if (t->overflow_tried) {
+    t->overflows++;
+    if (t->overflows < AL_AGENT_OVERFLOWS && al_window_less_output(a) &&
+        al_window_estimate(a) <= al_window_limit(a)) {
+        al_turn_later(a, al_turn_next); /* what was asked for, not what was said, was too much */
+        return;
+    }
+    if (t->overflow_tried || t->overflows >= AL_AGENT_OVERFLOWS) {
         al_window_fail(a, &err);
         fail(a, &err);
         return;
@@ -587,8 +593,10 @@ static void on_answer(struct al_agent *a, const struct al_llm_answer *answer)
     al_turn_sent(a, "completed", &answer->usage, NULL);
     t->n_answers++;
     al_turn_count(a, answer);
-    if (answer->end != AL_LLM_END_WINDOW)
+    if (answer->end != AL_LLM_END_WINDOW) {
         t->overflow_tried = false;
+        t->overflows = 0;
+    }
     switch (answer->end) {
     case AL_LLM_END_TURN:
         on_whole(a, answer);

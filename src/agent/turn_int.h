@@ -7,6 +7,7 @@
 #define AL_AGENT_CALLS_AT_ONCE 4
 #define AL_AGENT_RECOVERIES 2       /* of an answer that the output limit cut, in a row */
 #define AL_AGENT_PAUSES 10          /* pause_turn, in a row */
+#define AL_AGENT_OVERFLOWS 4        /* of one request, whatever else is tried */
 #define AL_AGENT_REPEATS_TOLD 3     /* the same call with the same result, in a row: the model is told … */
 #define AL_AGENT_REPEATS_ENDS 5     /* … and the run ends, or a person is asked */
 #define AL_AGENT_RESULT_MAX (32u << 20)
@@ -74,7 +75,8 @@ struct al_agent_turn {
 
     struct al_agent_calls calls;
     struct al_compaction *compaction;
-    bool overflow_tried;      /* this request was too large once: it has been made smaller */
+    unsigned overflows;       /* of this request */
+    bool overflow_tried;      /* it was made shorter once */
     unsigned saved_little;    /* compactions in a row that saved less than a fifth */
 
     struct al_agent_circling *circling; /* a person, about a model that goes in a circle */
@@ -146,6 +148,7 @@ void al_window_stop(struct al_agent *a);
 void al_window_learn(struct al_agent *a, int64_t window);
 bool al_window_is_known(const struct al_agent *a);
 int64_t al_window_max_output(struct al_agent *a);
+bool al_window_less_output(struct al_agent *a); /* a request was too large with it: asks for less from now on, if it is much */
 int64_t al_window_of_messages(const struct al_agent *a, size_t from, size_t to); /* tokens, about */
 int64_t al_window_fixed(const struct al_agent *a);                               /* system prompt and tools */
 /* The history is another one: what was reported says nothing any more. */

@@ -46,8 +46,6 @@ void al_window_learn(struct al_agent *a, int64_t window)
     if (window <= 0 || (a->window.learned > 0 && a->window.learned <= window))
         return;
     a->window.learned = window;
-    if (a->window.max_output > window / OUTPUT_SHARE)
-        a->window.max_output = window / OUTPUT_SHARE;
 }
 
 static int64_t told_output(const struct al_agent *a)
@@ -58,14 +56,24 @@ static int64_t told_output(const struct al_agent *a)
     return max > 0 ? max : al_config_int(a->config, AL_OPT_MAX_OUTPUT_TOKENS);
 }
 
-/* The same for all requests of a process, so that each begins with the bytes of the one before. */
+/* The same for all requests of a process, so that each begins with the bytes of the one before; and for the
+ * next process, which may know the window, in all but small ones. */
 int64_t al_window_max_output(struct al_agent *a)
 {
     if (a->window.max_output == 0) {
-        int64_t share = al_window_size(a) / OUTPUT_SHARE, facts = al_llm_facts_of(a->llm)->max_output;
-        a->window.max_output = smaller(smaller(told_output(a), facts), share);
+        int64_t share = al_window_is_known(a) ? al_window_size(a) / OUTPUT_SHARE : 0;
+        a->window.max_output = smaller(smaller(told_output(a), al_llm_facts_of(a->llm)->max_output), share);
     }
     return a->window.max_output > 0 ? a->window.max_output : 1;
+}
+
+bool al_window_less_output(struct al_agent *a)
+{
+    int64_t share = al_window_size(a) / OUTPUT_SHARE;
+    if (a->window.max_output <= share)
+        return false;
+    a->window.max_output = share;
+    return true;
 }
 
 /* --- asking the endpoint --- */
@@ -307,10 +315,17 @@ static void say_where(struct al_agent *a, struct al_str call_id, struct al_str t
         al_buf_adds(out, "Make the call again for a part of it (a range, a filter, a smaller limit).");
 }
 
+/* What a text takes, and rather more: a limit is not the place for a mean. */
+static int64_t at_least(const struct al_agent *a, struct al_str text)
+{
+    int64_t plain = al_llm_estimate(text), as_reported = scaled(a, plain);
+    return plain > as_reported ? plain : as_reported;
+}
+
 void al_window_cut(struct al_agent *a, struct al_str call_id, struct al_str text, int64_t room,
                    struct al_buf *out)
 {
-    int64_t tokens = scaled(a, al_llm_estimate(text));
+    int64_t tokens = at_least(a, text);
     if (tokens <= room) {
         al_buf_add_str(out, text);
         return;
@@ -326,7 +341,7 @@ void al_window_cut(struct al_agent *a, struct al_str call_id, struct al_str text
                     "%.*s\n\n" AL_AGENT_LEFT_OUT
                     "%zu of %zu bytes, since the result is too long for the context. %.*s]\n\n%.*s",
                     AL_FMT(head), text.n - head.n - tail.n, text.n, AL_FMT(al_buf_str(&where)), AL_FMT(tail));
-        if (bytes > 64 && scaled(a, al_llm_estimate(al_buf_str(&cut))) > room)
+        if (bytes > 64 && at_least(a, al_buf_str(&cut)) > room)
             continue;
         al_buf_add_str(out, al_buf_str(&cut));
         return;
