@@ -5,6 +5,14 @@
 
 #include <stdio.h>
 
+/* Reading is slow under the sanitizers: there, each script begins elsewhere, so that all together meet every
+ * place. */
+#ifdef AL_ASAN
+#define STRIDE 11
+#else
+#define STRIDE 1
+#endif
+
 /* --- what comes out --- */
 
 static bool part_is(const struct al_llm_part *p, const struct al_json *want)
@@ -147,7 +155,7 @@ static void each_stream(void (*fn)(const struct script *s, const struct al_buf *
 
 static void cut_everywhere(const struct script *s, const struct al_buf *want)
 {
-    for (size_t at = 1; at < s->text.n; at++)
+    for (size_t at = 1 + (size_t)(s - scripts) % STRIDE; at < s->text.n; at += STRIDE)
         same(s, al_buf_str(&s->text), 0, at, want);
 }
 
@@ -198,9 +206,10 @@ static void forms(const struct script *s, const struct al_buf *want)
     for (int form = 0; form < 12; form++) {
         autobuf struct al_buf text = AL_BUF_INIT(1 << 20);
         written(al_buf_str(&s->text), ends[form % 3], form / 3 % 2, form / 6, &text);
-        same(s, al_buf_str(&text), 0, 0, want);
-        same(s, al_buf_str(&text), 1, 0, want);
-        same(s, al_buf_str(&text), 3, 0, want);
+        for (size_t step = 0; step < 3; step++) {
+            if (STRIDE == 1 || (size_t)form % 3 == step)
+                same(s, al_buf_str(&text), step, 0, want);
+        }
     }
 }
 
@@ -249,6 +258,8 @@ static void noise(const struct script *s, const struct al_buf *want)
         autobuf struct al_buf all = AL_BUF_INIT(1 << 20);
         with_noise(al_buf_str(&s->text), kinds[k], SIZE_MAX, &all);
         same(s, al_buf_str(&all), 0, 0, want);
+        if (STRIDE > 1)
+            continue;
         autobuf struct al_buf one = AL_BUF_INIT(1 << 20);
         with_noise(al_buf_str(&s->text), kinds[k], k % 7, &one);
         same(s, al_buf_str(&one), 0, 0, want);
@@ -271,24 +282,20 @@ static bool is_cut(const struct reading *x)
 }
 
 /* What begins as the script does is cut, or it is the same message: never another one. */
-static void cut_off(const struct script *s, size_t n)
+static void cut_off(const struct script *s, size_t n, const struct al_buf *want)
 {
-    autobuf struct al_buf want = AL_BUF_INIT(1 << 20), have = AL_BUF_INIT(1 << 20);
-    struct reading x, all;
-    read_all(&all, s->api, al_buf_str(&s->text), 0, 0);
+    autobuf struct al_buf have = AL_BUF_INIT(1 << 20);
+    bool ends_before = al_json_is_true(al_json_get(s->expect, "endsBefore"));
+    struct reading x;
     read_all(&x, s->api, (struct al_str){s->text.p, n}, 0, 0);
-    if (x.r.state == AL_LLM_ENDED) {
-        tell_message(&all, &want);
-        tell_message(&x, &have);
-        bool ends_before = al_json_is_true(al_json_get(s->expect, "endsBefore"));
-        if (!ends_before && !al_str_eq(al_buf_str(&want), al_buf_str(&have)))
-            fail_msg("%s: its first %zu bytes give\n%.*s", s->name, n, AL_FMT(al_buf_str(&have)));
-    } else if (!is_cut(&x) && all.r.state == AL_LLM_ENDED) {
+    tell_message(&x, &have);
+    bool good = x.r.state == AL_LLM_ENDED ? ends_before || al_str_eq(al_buf_str(want), al_buf_str(&have))
+                                          : is_cut(&x) || !want->n;
+    if (!good) {
         tell_reading(&x, &have);
         fail_msg("%s: its first %zu bytes give\n%.*s", s->name, n, AL_FMT(al_buf_str(&have)));
     }
     end_reading(&x);
-    end_reading(&all);
 }
 
 static void beginnings_are_cut_or_the_same_message(void **state)
@@ -296,8 +303,15 @@ static void beginnings_are_cut_or_the_same_message(void **state)
     (void)state;
     for (size_t i = 0; i < n_scripts; i++) {
         const struct script *s = &scripts[i];
-        for (size_t n = 0; n < s->text.n && !s->whole; n += n + 200 < s->text.n ? 3 : 1)
-            cut_off(s, n);
+        if (s->whole)
+            continue;
+        autobuf struct al_buf want = AL_BUF_INIT(1 << 20);
+        struct reading all;
+        read_all(&all, s->api, al_buf_str(&s->text), 0, 0);
+        tell_message(&all, &want);
+        end_reading(&all);
+        for (size_t n = i % STRIDE; n < s->text.n; n += STRIDE)
+            cut_off(s, n, &want);
     }
 }
 
