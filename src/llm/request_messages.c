@@ -5,7 +5,7 @@
 
 /* A conversation with calls is refused where no tools are; where none are offered any more, those that it
  * called are named. */
-static void put_called(const struct al_llm_request *r, struct al_jw *j)
+static bool put_called(const struct al_llm_request *r, struct al_jw *j)
 {
     autoarena struct al_arena a = AL_ARENA_INIT(SIZE_MAX / 4);
     struct al_llm_ids *names = al_llm_ids_new(&a);
@@ -29,14 +29,14 @@ static void put_called(const struct al_llm_request *r, struct al_jw *j)
     }
     if (any)
         al_jw_end(j);
+    return any;
 }
 
-static void put_tools(const struct al_llm_request *r, struct al_jw *j)
+/* Whether there are any. */
+static bool put_tools(const struct al_llm_request *r, struct al_jw *j)
 {
-    if (r->n_tools == 0) {
-        put_called(r, j);
-        return;
-    }
+    if (r->n_tools == 0)
+        return put_called(r, j);
     al_jw_key(j, "tools");
     al_jw_arr(j);
     for (size_t i = 0; i < r->n_tools; i++) {
@@ -47,6 +47,7 @@ static void put_tools(const struct al_llm_request *r, struct al_jw *j)
         al_jw_end(j);
     }
     al_jw_end(j);
+    return true;
 }
 
 static void put_text(struct al_str text, struct al_jw *j)
@@ -145,7 +146,7 @@ void al_llm_body_messages(const struct al_llm_wire *w, struct al_buf *out)
     put_effort(w, &j);
     if (al_llm_sends(w, AL_LLM_CACHE_CONTROL))
         al_jw_kraw(&j, "cache_control", AL_STR("{\"type\":\"ephemeral\"}"));
-    put_tools(r, &j);
+    bool tools = put_tools(r, &j);
     if (r->system.n)
         al_jw_kstr(&j, "system", r->system);
     al_jw_key(&j, "messages");
@@ -154,7 +155,7 @@ void al_llm_body_messages(const struct al_llm_wire *w, struct al_buf *out)
         at += put_turn(&r->messages[at], r->n_messages - at, &j);
     al_jw_end(&j);
     /* Behind the messages: a summary asks with the bytes of the request before it. */
-    if (r->no_calls && r->n_tools)
+    if (tools && (r->no_calls || r->n_tools == 0))
         al_jw_kraw(&j, "tool_choice", AL_STR("{\"type\":\"none\"}"));
     al_jw_end(&j);
 }
