@@ -22,12 +22,12 @@ export function wellFormed(r) {
   return events;
 }
 
-// One run. o: args, prompt, files, config, provider, fake, env, input, onEvent, loose (the fake may have refused). check(r, rig)
+// One run. o: args, prompt, files, config, provider, fake, env, input, onEvent(event, rig), loose (the fake may have refused). check(r, rig)
 // sees the workspace before it is removed; r.events, r.last, r.of(type).
 export async function go(api, scenario, o = {}, check = () => {}) {
   const rig = await agentRig(api, scenario, o);
   try {
-    const r = await rig.run(["--json", ...(o.args ?? []), o.prompt ?? "go"], o);
+    const r = await rig.run(["--json", ...(o.args ?? []), o.prompt ?? "go"], { ...o, onEvent: o.onEvent && ((e, run) => o.onEvent(e, rig, run)) });
     told(r, rig, o);
     await check(r, rig);
     return r;

@@ -47,8 +47,10 @@ function apiOf(path) {
 
 const keyOf = (headers) => headers["x-api-key"] ?? /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "";
 
-function filled(text, request, fake) {
-  return text.replaceAll("{key}", keyOf(request.headers)).replaceAll("{n}", String(request.n)).replaceAll("{url}", fake.url);
+// json: the text is JSON, and stays it.
+function filled(text, request, fake, json = false) {
+  const key = json ? JSON.stringify(keyOf(request.headers)).slice(1, -1) : keyOf(request.headers);
+  return text.replaceAll("{key}", () => key).replaceAll("{n}", String(request.n)).replaceAll("{url}", fake.url);
 }
 
 export class Fake {
@@ -187,7 +189,7 @@ export class Fake {
   }
 
   refuse(request, res, e, headers = {}) {
-    const body = filled(JSON.stringify(errorBody(request.api, e, `req_f${request.n}`)), request, this);
+    const body = filled(JSON.stringify(errorBody(request.api, e, `req_f${request.n}`)), request, this, true);
     this.send(request, res, e.status, "application/json", body, headers);
   }
 
@@ -206,7 +208,7 @@ export class Fake {
     if (r.error) return this.refuse(request, res, { status: r.status, type: "invalid_request_error", ...r.error }, r.headers);
     const text = typeof r.body === "string" || Buffer.isBuffer(r.body) ? r.body : JSON.stringify(r.body ?? {});
     const type = r.contentType === undefined ? (typeof r.body === "string" ? "text/plain" : "application/json") : r.contentType;
-    return this.send(request, res, r.status ?? 200, type, Buffer.isBuffer(text) ? text : filled(text, request, this), r.headers);
+    return this.send(request, res, r.status ?? 200, type, Buffer.isBuffer(text) ? text : filled(text, request, this, /json/.test(type)), r.headers);
   }
 
   settings(step, request) {

@@ -135,7 +135,8 @@ function refuseField(api, name) {
   if (name === "max_tokens") refuse("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", { param: name, code: "unsupported_parameter" });
   if (name === "developer") refuse("Invalid value: 'developer'. Supported values are: 'system', 'assistant', 'user', 'function', and 'tool'.", { param: "messages[0].role", code: "invalid_value" });
   if (name === "temperature") refuse("Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.", { param: name, code: "unsupported_value" });
-  refuse(`Unsupported parameter: '${name}' is not supported with this model.`, { param: name, code: "unsupported_parameter" });
+  const path = api === "responses" && name === "reasoning_effort" ? "reasoning.effort" : name;
+  refuse(`Unsupported parameter: '${path}' is not supported with this model.`, { param: path, code: "unsupported_parameter" });
 }
 
 function checkCommon(api, body, bytes, o) {

@@ -88,7 +88,7 @@ describe("faults of streams", { concurrency: 4 }, () => {
     })));
 
   it("10: two objects in one event are malformed, and the host is named", () => each((api) =>
-    go(api, [{ text: TEXT, wire: { broken: { at: 2, data: '{"a":1}{"a":1}' } } }, { text: "again" }], {}, (r) => {
+    go(api, [{ text: TEXT, wire: { broken: { at: 3, data: '{"a":1}{"a":1}' } } }, { text: "again" }], {}, (r) => {
       askedAgain(r, "malformed");
       assert.match(r.of("request_retry")[0].data.message, /127\.0\.0\.1/);
       completed(r, "again");

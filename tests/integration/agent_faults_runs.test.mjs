@@ -69,7 +69,7 @@ describe("retries, limits and time", { concurrency: 4 }, () => {
       go("chat", [reply(429, { message: "slower", code: "rate_limit_exceeded" }, headers), { text: "done" }], {}, (r, rig) => {
         completed(r, "done");
         const [retry] = r.of("request_retry");
-        assert.equal(retry.data.reason, "rate");
+        assert.equal(retry.data.reason, "rate_limit");
         assert.ok(retry.data.waitMs >= least && retry.data.waitMs <= most, `waited ${retry.data.waitMs}`);
         assert.ok(rig.fake.requests[1].at - rig.fake.requests[0].at >= least - 1);
       }));
@@ -232,7 +232,7 @@ describe("the context window", { concurrency: 4 }, () => {
       assert.ok(all[all.length - 1].raw.length < 8192 * 4);
     }));
   it("51: a window that nobody knows is 32,768, and it is said", () =>
-    go("chat", [{ text: "x" }], {}, (r) => assert.match(JSON.stringify(r.of("notice")), /32,?768/)));
+    go("chat", [{ text: "x", hold: "told" }], { onEvent: (e, rig) => e.type === "notice" && rig.fake.release("told") }, (r) => assert.match(JSON.stringify(r.of("notice")), /32,?768/)));
 });
 
 // --- output without a terminal ---
