@@ -1,55 +1,23 @@
 // Capability grants from end to end: a prompt on a terminal, what is kept of the answer, and where it counts.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { agentRig, configure, providerOf, soon } from "../fake/lib.mjs";
-import { alisio, runJson, until } from "./lib.mjs";
+import { onTerminal } from "./agent_terminal.mjs";
+import { alisio, runJson } from "./lib.mjs";
 
 const python = (code = "print('ran')", more = {}) => ({ name: "python_run", arguments: { code, ...more } });
 const shell = { name: "shell", arguments: { command: "echo ran" } };
-const quoted = (word) => `'${word.replaceAll("'", "'\\''")}'`;
 
 async function withRig(scenario, options, body) {
   const rig = await agentRig("chat", scenario, options);
   try {
-    mkdirSync(join(rig.home.dir, "bin"));
-    symlinkSync(alisio, join(rig.home.dir, "bin/alisio"));
     await body(rig);
     assert.deepEqual(rig.fake.violations, []);
   } finally {
     await rig.close();
-  }
-}
-
-// alisio on a terminal. answers: what is typed at each question that ends in a prompt; then nothing more may be asked.
-const PROMPT = /\[y[^\]]*N\] /g;
-async function onTerminal(rig, args, answers = []) {
-  const p = spawn("script", ["-qec", ["alisio", ...args].map(quoted).join(" "), "/dev/null"], {
-    cwd: rig.home.workspace,
-    env: { ...rig.home.env, PATH: `${rig.home.dir}/bin:${rig.home.env.PATH}`, SHELL: "/bin/sh", TERM: "xterm" },
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  let seen = "";
-  let status;
-  p.stdout.setEncoding("utf8").on("data", (text) => (seen += text));
-  const ended = new Promise((resolve) => p.on("close", (code) => resolve((status = code))));
-  const asked = () => (seen.match(PROMPT) ?? []).length;
-  try {
-    for (const [i, answer] of answers.entries()) {
-      await until(`question ${i + 1} in ${seen}`, () => asked() > i || status !== undefined).catch((e) => assert.fail(`${e.message}: ${seen}`));
-      assert.ok(asked() > i, `it ended before question ${i + 1}: ${seen}`);
-      p.stdin.write(answer);
-    }
-    await soon(ended, "the end");
-    assert.equal(asked(), answers.length, seen);
-    return { status, seen };
-  } catch (e) {
-    e.message += `\n${seen}`;
-    throw e;
-  } finally {
-    p.kill("SIGKILL");
   }
 }
 
