@@ -171,15 +171,21 @@ static void tool_completed(struct al_agent_text *t, const struct al_json *data)
     autobuf struct al_buf b = AL_BUF_INIT(4096);
     int64_t ms = 0;
     bool failed = al_json_is_true(al_json_get(data, "isError"));
+    bool settled = al_json_is_true(al_json_get(data, "settled"));
     struct al_str preview = al_json_get_text(data, "preview");
     const char *line = preview.n ? memchr(preview.p, '\n', preview.n) : NULL;
     before_line(t);
-    al_buf_adds(&b, failed ? "  failed" : "  done");
-    if (al_json_int(al_json_get(data, "durationMs"), 0, INT64_MAX, &ms)) {
+    if (settled) { /* a former process began it: its start was not seen here */
+        al_buf_adds(&b, "> ");
+        al_text_plain(&b, al_utf8_head(al_json_get_text(data, "name"), 64), false);
+    } else {
+        al_buf_adds(&b, failed ? "  failed" : "  done");
+    }
+    if (!settled && al_json_int(al_json_get(data, "durationMs"), 0, INT64_MAX, &ms)) {
         al_buf_adds(&b, " in ");
         al_text_duration(&b, (uint64_t)ms);
     }
-    if (failed && preview.n) {
+    if ((failed || settled) && preview.n) {
         al_buf_adds(&b, ": ");
         al_text_plain(
             &b, al_utf8_head((struct al_str){preview.p, line ? (size_t)(line - preview.p) : preview.n}, 300),
@@ -208,7 +214,9 @@ static void injected(struct al_agent_text *t, const struct al_json *data)
     autobuf struct al_buf b = AL_BUF_INIT(8192);
     al_json_each(f, al_json_get(data, "files"))
     {
-        struct al_str path = al_json_is_string(f) ? f->str : al_json_get_text(f, "path");
+        struct al_str path = al_json_get_text(f, "path");
+        if (!al_json_is_true(al_json_get(f, "used")))
+            continue;
         if (b.n)
             al_buf_adds(&b, ", ");
         al_text_plain(&b, al_utf8_head(path, 200), false);

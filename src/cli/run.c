@@ -200,9 +200,10 @@ static void on_ended(void *ud, const struct al_agent_end *end)
 static void cancel(struct run *r)
 {
     r->stop = true;
-    al_ask_end(r->app);
+    /* First the run: a question that ends unanswered is then no refusal that the model reads. */
     if (r->running)
         al_agent_cancel(r->agent);
+    al_ask_end(r->app);
 }
 
 static void on_signal(void *ud)

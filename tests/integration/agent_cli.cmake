@@ -1,0 +1,6 @@
+foreach(name agent_cli agent_jsonl agent_terminal)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/tests/integration/${name}.test.mjs)
+    add_test(NAME integration_${name} COMMAND node --test ${CMAKE_SOURCE_DIR}/tests/integration/${name}.test.mjs)
+    set_tests_properties(integration_${name} PROPERTIES TIMEOUT 240 ENVIRONMENT "ALISIO_BINARY=$<TARGET_FILE:alisio>")
+  endif()
+endforeach()
