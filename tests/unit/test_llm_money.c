@@ -3,6 +3,7 @@
 
 #include "llm/llm_int.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* --- estimates --- */
@@ -12,8 +13,8 @@ static void a_token_is_three_and_a_half_bytes(void **state)
     (void)state;
     assert_int_equal(al_llm_estimate(AL_STR("")), 0);
     assert_int_equal(al_llm_estimate(AL_STR("a")), 1);
-    assert_int_equal(al_llm_estimate(AL_STR("1234567")), 2);
-    assert_int_equal(al_llm_estimate(AL_STR("12345678")), 3);
+    assert_int_equal(al_llm_estimate(AL_STR("abcdefg")), 2);
+    assert_int_equal(al_llm_estimate(AL_STR("abcdefgh")), 3);
     char text[3501];
     memset(text, 'x', 3500);
     assert_int_equal(al_llm_estimate((struct al_str){text, 3500}), 1000);
@@ -31,7 +32,53 @@ static void a_cjk_character_is_two_tokens(void **state)
     assert_int_equal(al_llm_estimate(AL_STR("\xf0\xa0\x80\x80\xf0\xa0\x80\x80\xf0\xa0\x80\x80")),
                      8); /* of four bytes */
     assert_int_equal(al_llm_estimate(AL_STR("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9")), 4);
-    assert_int_equal(al_llm_estimate(AL_STR("1234567\xe4\xb8\xad")), 4);
+    assert_int_equal(al_llm_estimate(AL_STR("abcdefg\xe4\xb8\xad")), 4);
+}
+
+static void digits_and_signs_are_tokens_of_their_own(void **state)
+{
+    (void)state;
+    /* 26 bytes of which the rule makes 8, and a tokenizer 14 */
+    assert_in_range(al_llm_estimate(AL_STR("north,2026-01,419,473.29\r\n")), 12, 17);
+    assert_in_range(al_llm_estimate(AL_STR("0x00c0, 0x00c1, 0x00c2, ")), 12, 22);
+}
+
+/* Sessions with what a tokenizer made of them, request by request: the last report and the estimate of what
+ * was added. */
+static void check_session(const char *name)
+{
+    char path[512];
+    autoarena struct al_arena a = AL_ARENA_INIT(16 << 20);
+    autobuf struct al_buf text = AL_BUF_INIT(1 << 20);
+    const struct al_json *v = NULL;
+    snprintf(path, sizeof path, "%s/%s.json", AL_ESTIMATE, name);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    char *to = al_buf_grow(&text, 1 << 19);
+    text.n = fread(to, 1, 1 << 19, f);
+    fclose(f);
+    assert_int_equal(al_json_parse(&a, al_buf_str(&text), &v, NULL), 0);
+    int64_t reported = 0;
+    bool first = true;
+    al_json_each(request, al_json_get(v, "requests"))
+    {
+        int64_t tokens = 0, estimate = reported;
+        assert_true(al_json_int(al_json_get(request, "tokens"), 1, 1 << 30, &tokens));
+        al_json_each(added, al_json_get(request, "added")) estimate += al_llm_estimate(added->str) + 4;
+        int64_t off = (estimate - tokens) * 100 / tokens;
+        if (off > (first ? 30 : 15) || off < -15)
+            fail_msg("%s: %lld for %lld", name, (long long)estimate, (long long)tokens);
+        reported = tokens;
+        first = false;
+    }
+}
+
+static void estimates_of_recorded_sessions_are_near(void **state)
+{
+    (void)state;
+    check_session("code");
+    check_session("data");
+    check_session("cjk");
 }
 
 /* --- cost --- */
@@ -155,6 +202,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_is_three_and_a_half_bytes),
         cmocka_unit_test(a_cjk_character_is_two_tokens),
+        cmocka_unit_test(digits_and_signs_are_tokens_of_their_own),
+        cmocka_unit_test(estimates_of_recorded_sessions_are_near),
         cmocka_unit_test(a_cost_is_exact_or_unknown),
         cmocka_unit_test(four_reports_become_one_kind_of_usage),
     };
