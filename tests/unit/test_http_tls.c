@@ -131,6 +131,7 @@ static void expect(const char *subject, long from, long to, bool trusted, const 
         if (!strstr(g.err.msg, says))
             fail_msg("%s", g.err.msg);
         assert_true(g.err.hint[0]);
+        assert_string_equal(g.err.detail, AL_HTTP_UNTRUSTED);
     }
     al_http_client_free(c);
     al_loop_free(loop);
