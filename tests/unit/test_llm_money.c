@@ -45,7 +45,7 @@ static void digits_and_signs_are_tokens_of_their_own(void **state)
 
 /* Sessions with what a tokenizer made of them, request by request: the last report and the estimate of what
  * was added. */
-static void check_session(const char *name)
+static void check_session(const char *name, int64_t most)
 {
     char path[512];
     autoarena struct al_arena a = AL_ARENA_INIT(16 << 20);
@@ -66,7 +66,7 @@ static void check_session(const char *name)
         assert_true(al_json_int(al_json_get(request, "tokens"), 1, 1 << 30, &tokens));
         al_json_each(added, al_json_get(request, "added")) estimate += al_llm_estimate(added->str) + 4;
         int64_t off = (estimate - tokens) * 100 / tokens;
-        if (off > (first ? 30 : 15) || off < -15)
+        if (off > (first ? 2 * most : most) || off < -15)
             fail_msg("%s: %lld for %lld", name, (long long)estimate, (long long)tokens);
         reported = tokens;
         first = false;
@@ -76,9 +76,11 @@ static void check_session(const char *name)
 static void estimates_of_recorded_sessions_are_near(void **state)
 {
     (void)state;
-    check_session("code");
-    check_session("data");
-    check_session("cjk");
+    check_session("code", 15);
+    check_session("data", 15);
+    /* The rule is of older tokenizers, which know less of these scripts: too much is no harm, too little
+     * would be. */
+    check_session("cjk", 50);
 }
 
 /* --- cost --- */
