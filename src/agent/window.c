@@ -145,13 +145,22 @@ void al_window_stop(struct al_agent *a)
 
 /* --- how full --- */
 
+/* Digits take about twice as many tokens as letters do: three of them make one. */
+static int64_t of_text(struct al_str text)
+{
+    size_t digits = 0;
+    for (size_t i = 0; i < text.n; i++)
+        digits += text.p[i] >= '0' && text.p[i] <= '9';
+    return al_llm_estimate(text) + (int64_t)(digits * 2 / 5);
+}
+
 static int64_t of_part(const struct al_llm_part *p)
 {
     if (p->kind == AL_LLM_CALL)
-        return MESSAGE_TOKENS + al_llm_estimate(p->name) + al_llm_estimate(p->text);
+        return MESSAGE_TOKENS + of_text(p->name) + of_text(p->text);
     if (p->kind == AL_LLM_REASONING) /* as it is sent back, or not at all */
         return al_llm_estimate(p->raw);
-    return al_llm_estimate(p->text);
+    return of_text(p->text);
 }
 
 int64_t al_window_of_messages(const struct al_agent *a, size_t from, size_t to)
@@ -318,7 +327,7 @@ static void say_where(struct al_agent *a, struct al_str call_id, struct al_str t
 /* What a text takes, and rather more: a limit is not the place for a mean. */
 static int64_t at_least(const struct al_agent *a, struct al_str text)
 {
-    int64_t plain = al_llm_estimate(text), as_reported = scaled(a, plain);
+    int64_t plain = of_text(text), as_reported = scaled(a, plain);
     return plain > as_reported ? plain : as_reported;
 }
 

@@ -1,0 +1,6 @@
+al_test(test_agent_loop SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_agent_loop.c LINK al_agent al_core)
+al_test(test_agent_window
+  SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_agent_window.c ${CMAKE_SOURCE_DIR}/tests/unit/agent_context_world.c
+    ${CMAKE_SOURCE_DIR}/tests/unit/core_world.c
+  LINK al_agent al_tools al_core)
+target_compile_definitions(test_agent_window PRIVATE RECORDED="${CMAKE_SOURCE_DIR}/tests/agent/window.json")
