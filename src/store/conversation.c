@@ -274,6 +274,12 @@ int al_turn_each(struct al_store *s, const char *session, bool (*fn)(void *ud, c
         };
         snprintf(t.id, sizeof t.id, "%.*s", AL_FMT(al_col_text(q, 0)));
         snprintf(t.session, sizeof t.session, "%.*s", AL_FMT(al_col_text(q, 1)));
+        /* Whoever reads them relies on these; another program may have left them out. */
+        char **needed[] = {&t.provider, &t.base_url, &t.model, &t.api, &t.status};
+        for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+            if (!*needed[i])
+                *needed[i] = al_xstrdup("");
+        }
         bool more = fn(ud, &t);
         al_turn_fini(&t);
         if (!more) {

@@ -14,7 +14,8 @@
 /* --- sessions of agents: kind "agent" --- */
 int al_store_session_agent(struct al_store *s, const char *workspace, const char *title, struct al_session *ret,
                            struct al_err *err) AL_MUST_CHECK;
-/* A copy of the conversation so far (messages and ended calls; calls that were open end in the copy as in al_turn_settle). */
+/* A copy of the conversation so far (messages and ended calls; calls that were open end in the copy as in al_turn_settle, and
+ * the first settling of the copy tells them). Turns, events and requests stay the original's. */
 int al_store_session_fork(struct al_store *s, const char *id, struct al_session *ret, struct al_err *err) AL_MUST_CHECK;
 
 /* --- one writer --- */

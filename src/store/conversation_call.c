@@ -16,15 +16,22 @@ void al_model_call_fini(struct al_model_call *c)
     *c = (struct al_model_call){0};
 }
 
+/* Of a column that must hold something. */
+static char *text_of(struct al_stmt *q, int i)
+{
+    char *text = al_store_dup(q, i);
+    return text ? text : al_xstrdup("");
+}
+
 void al_model_call_take(struct al_stmt *q, struct al_model_call *ret)
 {
     *ret = (struct al_model_call){
         .message_seq = al_col_int(q, 2),
         .ord = al_col_int(q, 3),
-        .name = al_store_dup(q, 4),
-        .arguments = al_store_dup(q, 5),
+        .name = text_of(q, 4),
+        .arguments = text_of(q, 5),
         .effect = al_store_dup(q, 6),
-        .status = al_store_dup(q, 7),
+        .status = text_of(q, 7),
         .result = al_store_dup(q, 8),
         .whole = al_store_dup(q, 9),
         .output = al_store_dup(q, 10),
@@ -235,13 +242,12 @@ struct open_call {
     size_t n;
 };
 
+/* A copy's calls have their end at once, but no time of it until that was told. */
 static int find_open(struct al_store *s, const char *session, struct open_call *list, struct al_err *err)
 {
     struct al_stmt *q;
-    if (al_db_prepare(s->db,
-                      AL_MODEL_CALL_COLS
-                      "WHERE session=?1 AND status IN ('absent','running') ORDER BY message, ord",
-                      &q, err) < 0)
+    if (al_db_prepare(s->db, AL_MODEL_CALL_COLS "WHERE session=?1 AND ended_ms=0 ORDER BY message, ord", &q,
+                      err) < 0)
         return -1;
     al_bind_textz(q, 1, session);
     int r;
@@ -252,11 +258,29 @@ static int find_open(struct al_store *s, const char *session, struct open_call *
     return r;
 }
 
+int al_model_call_told(struct al_store *s, const char *session, const char *id, int64_t at_ms,
+                       struct al_err *err)
+{
+    struct al_stmt *q;
+    if (al_db_prepare(s->db, "UPDATE model_calls SET ended_ms=?3 WHERE id=?1 AND session=?2", &q, err) < 0)
+        return -1;
+    al_bind_textz(q, 1, id);
+    al_bind_textz(q, 2, session);
+    al_bind_int(q, 3, at_ms);
+    return al_store_write(s, q, err);
+}
+
 static int end_open(struct al_store *s, const char *session, struct open_call *list, struct al_err *err)
 {
     for (size_t i = 0; i < list->n; i++) {
-        if (al_model_call_interrupt(s, &list->v[i], err) < 0 || end_call(s, session, &list->v[i], err) < 0)
+        struct al_model_call *c = &list->v[i];
+        if (is_end(c->status)) {
+            c->ended_ms = al_wall_ms();
+            if (al_model_call_told(s, session, c->id, c->ended_ms, err) < 0)
+                return -1;
+        } else if (al_model_call_interrupt(s, c, err) < 0 || end_call(s, session, c, err) < 0) {
             return -1;
+        }
     }
     return 0;
 }

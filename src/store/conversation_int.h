@@ -21,6 +21,9 @@ int al_model_call_interrupt(struct al_store *s, struct al_model_call *c, struct 
 #define AL_MESSAGE_MAX (96u << 20) /* bytes of a body: an answer of 64 MiB with its escapes */
 /* JSON that can be read again, before it is written. */
 int al_message_check(struct al_str body, struct al_err *err) AL_MUST_CHECK;
+/* When a call's end was told; 0: not yet, so that the next settling tells it. */
+int al_model_call_told(struct al_store *s, const char *session, const char *id, int64_t at_ms,
+                       struct al_err *err) AL_MUST_CHECK;
 /* Ends what is open, within a transaction; the calls, owned, as they are now (also of a failure). */
 int al_turn_settle_in_tx(struct al_store *s, const char *session, struct al_model_call **ret, size_t *ret_n,
                          struct al_err *err) AL_MUST_CHECK;

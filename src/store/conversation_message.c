@@ -225,7 +225,8 @@ int al_turn_event_each(struct al_store *s, const char *session, int64_t after_id
     al_bind_int(q, 2, after_id);
     int r;
     while ((r = al_step(q, err)) == 1) {
-        autofree char *turn = al_store_dup(q, 3), *type = al_store_dup(q, 4);
+        autofree char *turn = al_store_dup(q, 3);
+        autofree char *type = al_store_dup(q, 4);
         struct al_event_row e = {al_col_int(q, 0), al_col_int(q, 1), al_col_int(q, 2), turn, type,
                                  al_col_text(q, 5)};
         if (!fn(ud, &e)) {

@@ -78,8 +78,12 @@ static int fork_in_tx(struct al_store *s, const struct al_session *from, const c
         copy_rows(s, from->id, id, err) < 0)
         return -1;
     int r = al_turn_settle_in_tx(s, id, &calls, &n, err);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        /* Whoever goes on with the copy is told. */
+        if (r == 0)
+            r = al_model_call_told(s, id, calls[i].id, 0, err);
         al_model_call_fini(&calls[i]);
+    }
     free(calls);
     return r;
 }

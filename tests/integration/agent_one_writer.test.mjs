@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { agentRig, ofType, startAlisio } from "../fake/lib.mjs";
-import { requestsOf, resultsOf, sessionOf } from "./agent_kill_rig.mjs";
+import { requestsOf, resultsOf, sessionOf, settledOf } from "./agent_kill_rig.mjs";
 import { run, runJson, until } from "./lib.mjs";
 
 const FILES = { "a.txt": "alpha\n" };
@@ -52,6 +52,7 @@ test("a copy goes on beside the original, with what was open told as open", asyn
     assert.notEqual(copy.last.sessionId, id);
     const [told] = resultsOf("chat", requestsOf(rig)[1].body);
     assert.match(told.text, /^interrupted while running; it may have taken effect; check before repeating\nrunning since /);
+    assert.deepEqual(settledOf(copy.events).map((e) => e.data.preview), [told.text]);
     writeFileSync(join(rig.home.workspace, "go"), "");
     await original.done;
     assert.equal(original.status, 0, original.stderr);

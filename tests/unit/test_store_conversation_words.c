@@ -222,6 +222,12 @@ static void a_copy_goes_its_own_way(void **state)
     assert_true(theirs.v[0].message_seq > mine.v[0].message_seq);
     calls_fini(&theirs);
     calls_fini(&mine);
+    /* Who goes on with the copy is told, once. */
+    int told = 0;
+    OK(al_turn_settle(t.s, copy.id, count_change, &told, &err));
+    assert_int_equal(told, 2);
+    OK(al_turn_settle(t.s, copy.id, count_change, &told, &err));
+    assert_int_equal(told, 2);
     /* The original goes on; a copy of the copy is one, too. */
     calls[1].status = (char *)"completed";
     calls[1].result = (char *)"the end";
