@@ -94,6 +94,8 @@ static void write_schema(const char *tool, const struct al_json *schema, struct 
         }
         al_jw_key_str(&w, m->key);
         al_jw_obj(&w);
+        if (!properties && al_json_get(m, "enum") && !al_json_get(m, "type"))
+            al_jw_kstrz(&w, "type", "string"); /* some endpoints take no enum without; ours are of texts */
         stack[depth++] = (struct open){
             .next = m->child, .names = properties, .field = o->names ? m->key : (struct al_str){"", 0}};
     }

@@ -38,6 +38,7 @@ static const struct al_offer_words words[] = {
     {"data_inspect", "skipRows", "Lines before the table"},
     {"data_inspect", "decimal", ""},
     {"data_query", "datasetId", "ds_…"},
+    {"data_query", "datasets", "Several: {a: ds_…}; then a.data"},
     {"data_query", "sql", ""},
     {"data_query", "params", "Array for ?1, object for :name"},
     {"edit_file", "path", ""},

@@ -386,6 +386,32 @@ static void mcp_servers_are_named_whatever_was_fetched_of_them(void **state)
     agent_world_stop(&t);
 }
 
+static void many_servers(void *ud, void (*fn)(void *fn_ud, const char *server, int64_t n_tools), void *fn_ud)
+{
+    (void)ud;
+    for (int i = 0; i < 300; i++) {
+        char name[80];
+        snprintf(name, sizeof(name), "a_server_with_a_name_that_is_of_sixty_four_characters_%010d", i);
+        fn(fn_ud, name, 3);
+    }
+}
+
+static void many_mcp_servers_are_counted_and_the_request_stays_small(void **state)
+{
+    struct core_world *core = *state;
+    struct agent_world t;
+    static const struct al_tool_source source = {.servers = many_servers};
+    agent_world_start(&t, core, NULL, true);
+    al_core_set_source(core->core, &source, NULL);
+    agent_world_tell(&t);
+    assert_non_null(strstr(t.agent.system.p, "_0000000000 and 299 more. "));
+    autobuf struct al_buf body = AL_BUF_INIT(1u << 20);
+    request_body(&t, AL_API_CHAT, &body);
+    assert_true(body.n <= 16000);
+    al_core_set_source(core->core, NULL, NULL);
+    agent_world_stop(&t);
+}
+
 static void the_persons_own_instructions_follow_the_prompt(void **state)
 {
     struct agent_world t;
@@ -413,6 +439,7 @@ int main(void)
         world(the_prompt_is_the_same_in_another_place_at_another_time),
         world(the_prompt_says_who_is_asked_about_what),
         world(mcp_servers_are_named_whatever_was_fetched_of_them),
+        world(many_mcp_servers_are_counted_and_the_request_stays_small),
         world(the_persons_own_instructions_follow_the_prompt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
