@@ -58,6 +58,8 @@ struct al_http_request {
     /* The reverse, for what must not cross other people's networks in the clear: public addresses are refused at each
      * connection, and so is a proxy. */
     bool private_only;
+    /* It goes out once: when a connection that was kept dies under it, the library does not send it again by itself. */
+    bool once;
 };
 
 struct al_http;

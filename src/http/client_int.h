@@ -47,7 +47,7 @@ struct al_http {
     char **headers;     /* NULL-terminated; only those that this hop gets */
     uint64_t connect_ms, idle_ms;
     unsigned max_redirects, n_redirects;
-    bool public_only, private_only, same_origin;
+    bool public_only, private_only, same_origin, once;
 
     /* One hop. */
     CURL *easy;
@@ -61,6 +61,7 @@ struct al_http {
     int status;
     bool head_done, follow; /* the head is complete; it is a redirect that will be followed */
     size_t leftover;
+    unsigned n_begun; /* times that the library was about to send it */
     unsigned n_packings; /* codings that the heads so far have named … */
     bool packed_oddly;   /* … and one of them was not asked for */
     char denied[64]; /* the last address that was refused; "": none */

@@ -58,7 +58,7 @@ void al_http_hop_forget(struct al_http *h)
     }
     al_buf_free(&h->head);
     h->head_bytes = h->leftover = 0;
-    h->n_packings = 0;
+    h->n_packings = h->n_begun = 0;
     h->packed_oddly = h->tired = false;
     h->status = 0;
     h->head_done = h->follow = h->held = h->resume = false;
@@ -70,9 +70,9 @@ void al_http_hop_forget(struct al_http *h)
 #define KEEP_PROBES 3
 #define UNANSWERED_MS ((KEEP_IDLE_S + KEEP_PROBES * KEEP_EVERY_S) * 1000)
 
-/* A connection whose other end has gone is noticed in a minute, also when bytes of ours are under way, which the kernel
- * would send again for a quarter of an hour. Not so nearby: there it is told at once, and a server that is busy with
- * something else may be slow to read. */
+/* A connection whose other end has gone is noticed in a minute, also when bytes of ours are under way, which
+ * the kernel would send again for a quarter of an hour. Not so nearby: there it is told at once, and a server
+ * that is busy with something else may be slow to read. */
 static void keep_alive(int fd, bool far)
 {
     int on = 1, idle = KEEP_IDLE_S, every = KEEP_EVERY_S, probes = KEEP_PROBES;
@@ -100,6 +100,18 @@ static curl_socket_t on_open(void *ud, curlsocktype purpose, struct curl_sockadd
     if (fd >= 0)
         keep_alive(fd, is_public);
     return fd;
+}
+
+/* Before each sending. A kept connection that dies before a byte of the answer makes the library send again,
+ * which the caller would not see. */
+static int on_begin(void *ud, char *peer, char *own, int peer_port, int own_port)
+{
+    struct al_http *h = ud;
+    (void)peer;
+    (void)own;
+    (void)peer_port;
+    (void)own_port;
+    return ++h->n_begun > 1 && h->once ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 static void add_to_list(struct al_http *h, const char *line)
@@ -184,6 +196,8 @@ static CURLcode set_rules(struct al_http *h)
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     SET(CURLOPT_OPENSOCKETFUNCTION, on_open);
     SET(CURLOPT_OPENSOCKETDATA, h);
+    SET(CURLOPT_PREREQFUNCTION, on_begin);
+    SET(CURLOPT_PREREQDATA, h);
     SET(CURLOPT_HEADERFUNCTION, al_http_on_header);
     SET(CURLOPT_HEADERDATA, h);
     SET(CURLOPT_WRITEFUNCTION, al_http_on_body);
@@ -204,11 +218,13 @@ static CURLcode set_rules(struct al_http *h)
     uint64_t since_drop = al_mono_ms() - h->client->dropped_ms;
     if (h->client->dropped_ms && since_drop < 2000)
         SET(CURLOPT_FRESH_CONNECT, 1L);
-    else if (h->client->dropped_ms) /* the library counts whole seconds, and takes more than so many for too old */
+    else if (h->client
+                 ->dropped_ms) /* the library counts whole seconds, and takes more than so many for too old */
         SET(CURLOPT_MAXLIFETIME_CONN, (long)(since_drop / 1000 - 1));
 #undef SET
-    /* A name that is still being looked up when the request ends is left to its thread; else the library waits for it, half
-     * a minute where the name server is gone, and we with it. Since 7.87: an older one waits. */
+    /* A name that is still being looked up when the request ends is left to its thread; else the library
+     * waits for it, half a minute where the name server is gone, and we with it. Since 7.87: an older one
+     * waits. */
     h->client->lib->easy_setopt(h->easy, CURLOPT_QUICK_EXIT, 1L);
     return CURLE_OK;
 }

@@ -115,7 +115,7 @@ bool al_http_sent(const struct al_http *h)
     long bytes = 0;
     if (h->easy)
         h->client->lib->easy_getinfo(h->easy, CURLINFO_REQUEST_SIZE, &bytes);
-    return h->easy ? bytes > 0 : h->sent;
+    return h->easy ? bytes > 0 || h->n_begun > 1 : h->sent;
 }
 
 static bool peer_is_near(const struct al_http *h)
@@ -237,6 +237,7 @@ struct al_http *al_http_start(struct al_http_client *c, const struct al_http_req
     h->max_redirects = r->max_redirects;
     h->public_only = r->public_only;
     h->private_only = r->private_only;
+    h->once = r->once;
     h->same_origin = r->same_origin;
     link_in(h);
     if (!is_token(al_str_of(h->method))) {

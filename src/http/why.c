@@ -58,7 +58,8 @@ static bool is_address(const char *host, const char *address)
 static int no_connection(const struct al_http *h, struct al_err *err)
 {
     if (h->denied[0] && h->private_only) {
-        al_fail(err, AL_PERMISSION_DENIED, "%s is at %s, an address of the public internet", h->host, h->denied);
+        al_fail(err, AL_PERMISSION_DENIED, "%s is at %s, an address of the public internet", h->host,
+                h->denied);
         return al_hint(err, "write https:// where the server has it");
     }
     if (h->denied[0]) {
@@ -124,6 +125,7 @@ void al_http_why(const struct al_http *h, CURLcode code, struct al_err *err)
         al_hint(err, "install ca-certificates, or check SSL_CERT_FILE and SSL_CERT_DIR");
         al_detail(err, AL_HTTP_UNTRUSTED);
         return;
+    case CURLE_ABORTED_BY_CALLBACK: /* of what is sent once: see on_begin */
     case CURLE_GOT_NOTHING:
         al_fail(err, AL_UPSTREAM_UNAVAILABLE, "%s closed the connection without an answer", h->host);
         return;

@@ -423,8 +423,12 @@ struct al_llm_attempt *al_llm_attempt_start(struct al_llm *l, const char *url, c
     a->started_ms = a->last_byte_ms = now(a);
     al_llm_host(url, host);
     a->no_first = !l->provider.first_byte_ms && al_llm_place(host) == AL_LLM_HERE;
-    struct al_http_request r = {
-        .method = "POST", .url = url, .headers = headers, .body = body, .connect_ms = CONNECT_MS};
+    struct al_http_request r = {.method = "POST",
+                                .url = url,
+                                .headers = headers,
+                                .body = body,
+                                .connect_ms = CONNECT_MS,
+                                .once = true};
     if (al_llm_guard(l, url, &r, &err) == 0)
         a->http = l->transport.start(l->transport.ud, &r, &http_ops, a, &err);
     if (a->http) {

@@ -234,6 +234,35 @@ static void kept_connections_that_are_dropped_are_not_used_again(void **state)
     peer_stop(&p);
 }
 
+static bool dies_when_used_again(struct peer *p, int fd, const char *request, unsigned n)
+{
+    (void)p;
+    (void)request;
+    return n != 1 && peer_answer(fd, "200 OK", "", AL_STR("hello"));
+}
+
+static void what_goes_out_once_is_not_sent_again_unseen(void **state)
+{
+    (void)state;
+    for (int once = 0; once < 2; once++) {
+        struct peer p;
+        struct got g;
+        peer_start(&p, dies_when_used_again, NULL);
+        got_open(&g);
+        struct al_http_request r = {.url = url("127.0.0.1", p.port), .body = AL_STR("{}"), .once = once};
+        fetch(&g, &r);
+        assert_int_equal(g.status, 200);
+        fetch(&g, &r); /* on the connection that was kept, and dies */
+        assert_int_equal(g.err.code, once ? AL_UPSTREAM_UNAVAILABLE : AL_OK);
+        assert_true(g.sent);
+        assert_int_equal(p.n_requests, once ? 2 : 3);
+        fetch(&g, &r);
+        assert_int_equal(g.status, 200);
+        got_close(&g);
+        peer_stop(&p);
+    }
+}
+
 /* Our end of the connection to that port. */
 static int find_socket(int port)
 {
@@ -285,6 +314,7 @@ int main(void)
         cmocka_unit_test(what_was_sent_before_a_connection_broke_is_told),
         cmocka_unit_test(what_is_for_private_places_goes_to_no_other),
         cmocka_unit_test(kept_connections_that_are_dropped_are_not_used_again),
+        cmocka_unit_test(what_goes_out_once_is_not_sent_again_unseen),
         cmocka_unit_test(a_connection_is_probed_after_30_s_of_silence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
