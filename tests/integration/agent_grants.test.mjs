@@ -183,3 +183,25 @@ describe("other effects at a terminal", () => {
       assert.ok(existsSync(join(rig.home.workspace, "b.txt")));
     }));
 });
+
+describe("ask_user_question", () => {
+  const question = (header, more) => ({ header, question: "Which one?", options: [{ label: "JSON" }, { label: "CSV", recommended: true }], ...more });
+  const ask = (...questions) => ({ name: "ask_user_question", arguments: { questions } });
+
+  it("is asked at a terminal, one after the other, and the model reads the answers", () =>
+    withRig([{ calls: [ask(question("Format"), question("Parts", { multiSelect: true })), ask(question("Other"))] }, { text: "done" }], {}, async (rig) => {
+      const r = await onTerminal(rig, ["run", "ask me"], ["2\n", "1,2\n", "neither of them\n"]);
+      assert.equal(r.status, 0, r.seen);
+      assert.match(r.seen, /CSV \(recommended\)/);
+      assert.deepEqual(results(rig), ["Format: CSV\nParts: JSON, CSV\n", "Other: in their own words: neither of them\n"]);
+    }));
+
+  it("headless is an error at once, and the run goes on", () =>
+    withRig([{ calls: [ask(question("Format"))] }, { text: "done" }], {}, async (rig) => {
+      const r = await rig.run(["--json", "ask me"]);
+      assert.equal(r.last.type, "run_completed", r.stderr);
+      const [completed] = r.events.filter((e) => e.type === "tool_completed");
+      assert.equal(completed.data.isError, true);
+      assert.ok(completed.data.code, JSON.stringify(completed.data));
+    }));
+});

@@ -6,7 +6,7 @@ import { alisio, soon, until } from "./lib.mjs";
 const quoted = (word) => `'${word.replaceAll("'", "'\\''")}'`;
 
 // alisio on a terminal. answers: what is typed at each question that ends in a prompt; then nothing more may be asked.
-const PROMPT = /\[y[^\]]*N\] /g;
+const PROMPT = /\[y[^\]]*N\] |in your words: /g;
 export async function onTerminal(rig, args, answers = []) {
   const p = spawn("script", ["-qec", [alisio, ...args].map(quoted).join(" "), "/dev/null"], {
     cwd: rig.home.workspace,
