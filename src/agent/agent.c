@@ -228,12 +228,15 @@ static int check_goes_on(const struct al_agent *a, struct al_err *err)
     return al_hint(err, "give a prompt");
 }
 
-static bool has_repository(const struct al_agent *a)
+/* What the repository said last in this conversation; empty: nothing. */
+static struct al_str newest_repository(const struct al_agent *a)
 {
-    for (size_t i = 0; i < a->history.n; i++)
-        if (a->history.v[i].role == AL_LLM_USER && a->history.v[i].by == AL_LLM_REPOSITORY)
-            return true;
-    return false;
+    for (size_t i = a->history.n; i > 0; i--) {
+        const struct al_llm_message *m = &a->history.v[i - 1];
+        if (m->role == AL_LLM_USER && m->by == AL_LLM_REPOSITORY && m->n_parts == 1)
+            return m->parts[0].text;
+    }
+    return (struct al_str){"", 0};
 }
 
 void al_agent_user_body(enum al_llm_by by, struct al_str text, struct al_buf *out)
@@ -252,13 +255,16 @@ void al_agent_add_user(struct al_agent *a, enum al_llm_by by, struct al_str text
     al_history_add(a, &m);
 }
 
-/* What the repository says stands before the first prompt. */
+/* What the repository says stands before the first prompt; where it says something else by now, before the
+ * next one. */
 static int store_repository(struct al_agent *a, struct al_err *err)
 {
     autobuf struct al_buf body = AL_BUF_INIT(MESSAGE_MAX);
     struct al_str text = al_buf_str(&a->context.repository);
     int64_t seq;
-    if (text.n == 0 || has_repository(a))
+    autobuf struct al_buf clean = AL_BUF_INIT(MESSAGE_MAX);
+    al_history_text(text, &clean);
+    if (text.n == 0 || al_str_eq(al_buf_str(&clean), newest_repository(a)))
         return 0;
     al_agent_user_body(AL_LLM_REPOSITORY, text, &body);
     if (al_turn_message(a->store, a->session, NULL, al_buf_str(&body), &seq, err) < 0)

@@ -145,6 +145,7 @@ void al_call_asking_dropped(struct al_agent_call *c);
 void al_window_init(struct al_agent *a);  /* reads what is known */
 void al_window_start(struct al_agent *a); /* asks the endpoint, beside the first request */
 void al_window_stop(struct al_agent *a);
+void al_window_tell_unknown(struct al_agent *a); /* once, when nobody has said how large it is */
 void al_window_learn(struct al_agent *a, int64_t window);
 bool al_window_is_known(const struct al_agent *a);
 int64_t al_window_max_output(struct al_agent *a);

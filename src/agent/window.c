@@ -83,18 +83,30 @@ static void keep(struct al_agent *a)
     al_turn_learned(a, al_llm_facts_of(a->llm));
 }
 
-static void tell_unknown(struct al_agent *a)
+/* Not in the middle of an answer: before the first one, or at the run's end. */
+void al_window_tell_unknown(struct al_agent *a)
 {
-    autobuf struct al_buf text = AL_BUF_INIT(1024);
-    if (al_window_is_known(a) || a->window.told_unknown)
+    const struct al_provider *p = al_llm_provider(a->llm);
+    autobuf struct al_buf text = AL_BUF_INIT(2048);
+    if (al_window_is_known(a) || a->window.told_unknown || !a->window.asked || a->window.listing)
         return;
     a->window.told_unknown = true;
-    al_buf_addf(
-        &text,
-        "the context window of %s is not known: %d tokens are assumed. `providers.%s.contextWindow` in the "
-        "configuration says how large it is",
-        al_llm_model(a->llm), UNKNOWN_WINDOW, al_llm_provider(a->llm)->name);
+    al_buf_addf(&text, "the context window of %s is not known: %d tokens are assumed. ", al_llm_model(a->llm),
+                UNKNOWN_WINDOW);
+    if (strcmp(p->origin, "--base-url") == 0)
+        al_buf_adds(
+            &text,
+            "An endpoint that `alisio setup provider` has written down can have it in the configuration, as "
+            "providers.NAME.contextWindow");
+    else
+        al_buf_addf(&text, "`providers.%s.contextWindow` in the configuration says how large it is", p->name);
     al_turn_notice(a, al_buf_str(&text));
+}
+
+static void tell_unknown_early(struct al_agent *a)
+{
+    if (a->turn && a->turn->n_answers == 0 && !a->turn->streamed)
+        al_window_tell_unknown(a);
 }
 
 static void on_models(void *ud, const struct al_llm_models *models, const struct al_err *err)
@@ -107,8 +119,7 @@ static void on_models(void *ud, const struct al_llm_models *models, const struct
             al_window_learn(a, models->v[i].window);
             keep(a);
         }
-    if (a->turn)
-        tell_unknown(a);
+    tell_unknown_early(a);
 }
 
 /* Their lists say nothing of windows. */
@@ -131,7 +142,7 @@ void al_window_start(struct al_agent *a)
         return;
     a->window.asked = true;
     if (list_is_silent(al_llm_provider(a->llm)))
-        tell_unknown(a);
+        tell_unknown_early(a);
     else
         a->window.listing = al_llm_list(a->llm, al_llm_model(a->llm), on_models, a);
 }
