@@ -19,7 +19,8 @@ static const struct al_str no_beginning = AL_S("(The beginning of this conversat
 struct out {
     const struct al_llm_wire *w;
     struct al_arena *arena;
-    struct al_llm_ids *ids;
+    struct al_arena *scratch;
+    struct al_llm_ids *ids, *items; /* of calls; of reasoning */
     struct al_llm_message *v;
     size_t n, cap;
     size_t parts_cap; /* of the last message */
@@ -284,7 +285,8 @@ static bool reasoning_goes(struct out *o, struct al_llm_part *p, bool calls)
         return false;
     if (api != AL_API_CHAT) {
         p->text = (struct al_str){NULL, 0};
-        return al_llm_reasoning_ok(api, p->raw, !(w->facts && w->facts->wants_reasoning));
+        return al_llm_reasoning_ok(api, p->raw, !(w->facts && w->facts->wants_reasoning)) &&
+               !(api == AL_API_RESPONSES && al_llm_reasoning_again(o->items, o->scratch, p->raw));
     }
     if (!calls)
         return false;
@@ -489,7 +491,12 @@ int al_llm_history(struct al_arena *a, const struct al_llm_wire *w, const struct
                    size_t n, const struct al_llm_message **ret, size_t *ret_n, struct al_err *err)
 {
     autoarena struct al_arena scratch = AL_ARENA_INIT(SIZE_MAX / 4);
-    struct out o = {.w = w, .arena = a, .ids = al_llm_ids_new(&scratch), .cap = count_out(messages, n)};
+    struct out o = {.w = w,
+                    .arena = a,
+                    .scratch = &scratch,
+                    .ids = al_llm_ids_new(&scratch),
+                    .items = al_llm_ids_new(&scratch),
+                    .cap = count_out(messages, n)};
     o.v = take(&o, o.cap, sizeof *o.v);
     size_t lost = o.over ? 0 : add_all(&o, messages, n);
     if (!o.over && o.n == 0)

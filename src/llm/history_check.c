@@ -115,7 +115,8 @@ bool al_llm_reasoning_ok(enum al_api api, struct al_str raw, bool signed_only)
         return al_str_is(type, "thinking") && al_json_is_string(al_json_get(v, "thinking")) &&
                (!signed_only || al_json_get_text(v, "signature").n > 0);
     case AL_API_RESPONSES:
-        return al_str_is(type, "reasoning") && al_json_get_text(v, "encrypted_content").n > 0;
+        return al_str_is(type, "reasoning") && al_json_get_text(v, "encrypted_content").n > 0 &&
+               al_json_get(v, "summary") && al_json_get(v, "summary")->type == AL_JSON_ARRAY;
     case AL_API_CHAT: {
         const struct al_json *details = al_json_get(v, "reasoning_details");
         return details && details->type == AL_JSON_ARRAY;
@@ -124,11 +125,23 @@ bool al_llm_reasoning_ok(enum al_api api, struct al_str raw, bool signed_only)
     return false;
 }
 
+bool al_llm_reasoning_again(struct al_llm_ids *ids, struct al_arena *a, struct al_str raw)
+{
+    autoarena struct al_arena scratch = AL_ARENA_INIT(raw.n * 64 + 4096);
+    const struct al_json *v;
+    if (al_json_parse(&scratch, raw, &v, NULL) < 0)
+        return false;
+    struct al_str id = al_json_get_text(v, "id");
+    const char *kept = id.n ? al_arena_dup(a, id) : NULL;
+    return kept && !al_llm_ids_add(ids, (struct al_str){kept, id.n});
+}
+
 /* --- the validator --- */
 
 struct check {
     enum al_api api;
-    struct al_llm_ids *ids;
+    struct al_arena *arena;
+    struct al_llm_ids *ids, *items; /* of calls; of reasoning */
     size_t at;
     struct al_err *err;
 };
@@ -183,6 +196,8 @@ static int check_reasoning(const struct check *c, const struct al_llm_part *p)
 {
     if (p->raw.n ? !al_llm_reasoning_ok(c->api, p->raw, false) : c->api != AL_API_CHAT || p->text.n == 0)
         return broken(c, "reasoning is not of the form that goes back");
+    if (c->api == AL_API_RESPONSES && al_llm_reasoning_again(c->items, c->arena, p->raw))
+        return broken(c, "an item of reasoning is there twice");
     return text_ok(p->text) ? 0 : broken(c, "its reasoning is not valid UTF-8");
 }
 
@@ -231,7 +246,8 @@ static int check_results(struct check *c, const struct al_llm_message *messages,
 int al_llm_history_check(enum al_api api, const struct al_llm_message *messages, size_t n, struct al_err *err)
 {
     autoarena struct al_arena a = AL_ARENA_INIT(SIZE_MAX / 4);
-    struct check c = {.api = api, .ids = al_llm_ids_new(&a), .err = err};
+    struct check c = {
+        .api = api, .arena = &a, .ids = al_llm_ids_new(&a), .items = al_llm_ids_new(&a), .err = err};
     if (n == 0 || messages[0].role != AL_LLM_USER)
         return broken(&c, "the first message is not the user's");
     if (n > AL_LLM_MAX_MESSAGES)

@@ -39,15 +39,19 @@ bool al_llm_bad_escape(struct al_str json);
  * take it from anybody. */
 bool al_llm_id_ok(enum al_api api, struct al_str id);
 bool al_llm_name_ok(struct al_str name);
-/* Whether a reasoning part's raw form is what this API takes back: its own kind of item, with its seal (of a thinking block
- * the signature; a few endpoints make none). */
-bool al_llm_reasoning_ok(enum al_api api, struct al_str raw, bool signed_only);
-
 /* A set of ids, each with a number that begins at 0; in the arena, as the ids themselves (views). */
 struct al_llm_ids;
 struct al_llm_ids *al_llm_ids_new(struct al_arena *a); /* NULL: over the arena's limit */
 /* The number of an id, which is put in when it is new. NULL: over the arena's limit. */
 uint32_t *al_llm_ids_count(struct al_llm_ids *ids, struct al_str id, bool *ret_new);
 bool al_llm_ids_add(struct al_llm_ids *ids, struct al_str id); /* false: it was there (or over the limit) */
+
+/* Whether a reasoning part's raw form is what this API takes back: its own kind of item, with its seal (of a thinking block
+ * the signature; a few endpoints make none). */
+bool al_llm_reasoning_ok(enum al_api api, struct al_str raw, bool signed_only);
+/* Responses: whether an item of reasoning that is ok has an id that is in the set already; else its id is put in. The id is
+ * copied into the arena. */
+bool al_llm_reasoning_again(struct al_llm_ids *ids, struct al_arena *a, struct al_str raw);
+
 
 #endif

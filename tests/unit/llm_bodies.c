@@ -1,4 +1,4 @@
-/* Prints bodies of conversations by chance, one JSON line each: {"api","base","body","prefill"}. Arguments:
+/* Prints bodies of conversations by chance, one JSON line each: {"seed","api","base","body"}. Arguments:
  * seed, how many. */
 #include "unit/llm_request_world.h"
 
@@ -12,6 +12,8 @@ static void print_one(uint64_t seed)
     struct lw_chance c = {.seed = seed};
     autobuf struct al_buf body = AL_BUF_INIT(16 << 20);
     lw_random(&w, &c, 30);
+    if (w.provider.api == AL_API_MESSAGES)
+        w.facts.wants_reasoning = false; /* an endpoint that takes unsigned thinking is not the judge's */
     if (lw_body(&w, w.n, &body, &err) < 0) {
         fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, err.msg);
         exit(1);
