@@ -1,6 +1,13 @@
 // What the tests of faults share: one run of the binary against a scenario, and what holds of every run whatever the fault.
 import assert from "node:assert/strict";
-import { agentRig, ofType } from "./lib.mjs";
+import { APIS, agentRig, ofType } from "./lib.mjs";
+
+// A test's body for a fault that is the same by every API is shown by one of them, in turn; with ALISIO_EVERY_API=1 (make soak) by all.
+let turn = 0;
+export function each(fn, apis = APIS) {
+  const chosen = process.env.ALISIO_EVERY_API ? apis : [apis[turn++ % apis.length]];
+  return () => Promise.all(chosen.map(fn));
+}
 
 const LAST = ["run_completed", "run_failed", "run_cancelled", "run_turns_exceeded"];
 

@@ -6,28 +6,27 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { APIS, KEY_ENV, agentRig, configure, providerOf } from "../fake/lib.mjs";
-import { askedAgain, completed, failed, go, nothingRan, ran, told } from "../fake/faults.mjs";
+import { askedAgain, completed, each, failed, go, nothingRan, ran, told } from "../fake/faults.mjs";
 
 const TEXT = "a 🌍, b é, c 你好.";
 const FILES = { "a.txt": "alpha\n", "b.txt": "beta\n" };
 const read = (path, more = {}) => ({ name: "read_file", arguments: { path }, ...more });
 const WRITE = { name: "write_file", arguments: { path: "made.txt", content: "made", expectedHash: null } };
-const each = (fn, apis = APIS) => Promise.all(apis.map(fn));
 // A chat stream of these deltas and nothing else of the answer.
 const deltas = (list, more = {}) => ({ parts: [{ raw: list }], endWord: "tool_calls", ...more });
 const delta = (o) => ({ tool_calls: [o] });
 const resultsIn = (request) => request.body.messages.filter((m) => m.role === "tool");
 
 describe("faults of streams", { concurrency: 4 }, () => {
-  it("1: a character is split over reads at each of its bytes", () => each((api) =>
+  it("1: a character is split over reads at each of its bytes", each((api) =>
     go(api, [{ text: TEXT, wire: { split: 3 }, chunk: 1 }], {}, (r) => completed(r, TEXT))));
 
   const ways = { crlf: { eol: "\r\n" }, cr: { eol: "\r" }, "no space": { space: false }, bom: { bom: true }, fields: { noise: ["id", "retry"] } };
   for (const [name, wire] of Object.entries(ways))
-    it(`2: lines end and begin in every way: ${name}`, () => each((api) =>
+    it(`2: lines end and begin in every way: ${name}`, each((api) =>
       go(api, [{ text: TEXT, wire, chunk: name === "crlf" ? 1 : undefined }], {}, (r) => completed(r, TEXT))));
 
-  it("3: a chunk of arguments that is no JSON fails the attempt, and nothing runs", () => each((api) => {
+  it("3: a chunk of arguments that is no JSON fails the attempt, and nothing runs", each((api) => {
     const args = '{"path":"made.txt","content":"x","expectedHash":null,"lost":"y"}';
     const isArguments = (e) => JSON.stringify(e.data).includes("lost");
     const scenario = [{ calls: [{ name: "write_file", arguments: args }], wire: { argSplit: [52, 11, 10] }, edit: (list) => list.map((e) => (isArguments(e) && !/done|completed/.test(e.event ?? "") ? { ...e, data: '{"oops' } : e)) }, { text: "again" }];
@@ -39,62 +38,61 @@ describe("faults of streams", { concurrency: 4 }, () => {
     });
   }));
 
-  it("4: comments and events without data are ignored, but count as a sign of life", () => each((api) =>
+  it("4: comments and events without data are ignored, but count as a sign of life", each((api) =>
     go(api, [{ text: TEXT, wire: { noise: ["comment", "id"], split: 5 }, chunk: 120, pace: 40 }], { provider: { idleMs: 1000 } }, (r) => {
       completed(r, TEXT);
       askedAgain(r, "", 0);
     })));
 
-  it("5: keep-alive events without JSON are ignored", () => each((api) =>
+  it("5: keep-alive events without JSON are ignored", each((api) =>
     go(api, [{ text: TEXT, wire: { noise: ["colon", "empty", "keepalive", "heartbeat", "ping"] } }], {}, (r) => completed(r, TEXT))));
 
   const bare = (list) => list.filter((e) => e.data !== "[DONE]" && !(e.data?.choices?.length === 0));
-  it("6: a complete last event without its blank line is used", () => each((api) =>
+  it("6: a complete last event without its blank line is used", each((api) =>
     go(api, [{ text: TEXT, edit: bare, cut: { byte: -1 } }], {}, (r) => {
       completed(r, TEXT);
       askedAgain(r, "", 0);
     })));
-  it("6: half of a last event is dropped: the attempt was cut", () => each((api) =>
+  it("6: half of a last event is dropped: the attempt was cut", each((api) =>
     go(api, [{ text: TEXT, edit: bare, cut: { byte: -14 } }, { text: "again" }], {}, (r) => {
       askedAgain(r, "cut");
       completed(r, "again");
     })));
 
   const padded = (bytes) => ({ text: TEXT, edit: (list) => list.map((e, i) => (i === 2 ? { ...e, data: { ...e.data, padding: "x".repeat(bytes) } } : e)) });
-  it("7: an event of 1 and of 15 MiB is read", () => each((api) =>
+  it("7: an event of 1 and of 15 MiB is read", each((api) =>
     go(api, [padded(api === "chat" ? 15 << 20 : 1 << 20)], {}, (r) => completed(r, TEXT))));
   it("7: an event over 16 MiB fails, and the limit is named", () =>
     go("messages", [padded(17 << 20)], {}, (r) => failed(r, "RESULT_TOO_LARGE", /16 MiB/)));
 
-  it("8: 200 with an empty body is no answer", () => each((api) =>
+  it("8: 200 with an empty body is no answer", each((api) =>
     go(api, [{ raw: "" }, { text: "again" }], {}, (r) => {
       askedAgain(r, "malformed");
       completed(r, "again");
     })));
-  it("8: 200 with a page of HTML is shown as what it is", () => each((api) =>
+  it("8: 200 with a page of HTML is shown as what it is", each((api) =>
     go(api, [{ raw: "<html><body>Please log in</body></html>", contentType: "text/html", headers: { "x-should-retry": "false" } }], {}, (r) => failed(r, "UPSTREAM_UNAVAILABLE", /200[\s\S]*text\/html[\s\S]*Please log in/))));
-  it("8: 200 with an error object is an error", () => each((api) =>
+  it("8: 200 with an error object is an error", each((api) =>
     go(api, [{ reply: { status: 200, body: { error: { message: "the balance is used up", type: "insufficient_quota", code: "insufficient_quota" } } } }], {}, (r) => failed(r, "UPSTREAM_REJECTED", /balance is used up/))));
 
-  it("9: an error event without data is an error, asked again", () => each((api) =>
+  it("9: an error event without data is an error, asked again", each((api) =>
     go(api, [{ text: TEXT, error: { at: 0, shape: "bare" } }, { text: "again" }], {}, (r) => {
       askedAgain(r, "server_error");
       completed(r, "again");
     })));
-  it("9: an error event as of a 400 is not asked again", () => each((api) =>
+  it("9: an error event as of a 400 is not asked again", each((api) =>
     go(api, [{ text: TEXT, error: { at: 1, shape: "event", type: "invalid_request_error", code: "invalid_prompt", message: "this prompt is not taken" } }], {}, (r) => {
       failed(r, "UPSTREAM_REJECTED", /this prompt is not taken/);
       askedAgain(r, "", 0);
     })));
 
-  it("10: two objects in one event are malformed, and the host is named", () => each((api) =>
-    go(api, [{ text: TEXT, wire: { broken: { at: 3, data: '{"a":1}{"a":1}' } } }, { text: "again" }], {}, (r) => {
-      askedAgain(r, "malformed");
-      assert.match(r.of("request_retry")[0].data.message, /127\.0\.0\.1/);
-      completed(r, "again");
+  it("10: two objects in one event are malformed, and the host is named", each((api) =>
+    go(api, Array(5).fill({ text: TEXT, wire: { broken: { at: 3, data: '{"a":1}{"a":1}' } } }), {}, (r) => {
+      askedAgain(r, "malformed", 4);
+      failed(r, "UPSTREAM_UNAVAILABLE", /127\.0\.0\.1/);
     })));
 
-  it("11: events are known by their JSON where the line is missing", () => each((api) =>
+  it("11: events are known by their JSON where the line is missing", each((api) =>
     go(api, [{ text: TEXT, reasoning: "hm", calls: [read("a.txt")], wire: { eventLines: false } }, { text: "done", wire: { eventLines: false } }], { files: FILES }, (r) => {
       completed(r, "done");
       assert.deepEqual(ran(r), [["read_file", { path: "a.txt" }]]);
@@ -105,16 +103,16 @@ describe("faults of streams", { concurrency: 4 }, () => {
     responses: (list) => list.map((e) => (e.event === "response.completed" ? { ...e, data: { ...e.data, response: { ...e.data.response, usage: "none" } } } : { ...e, data: { ...e.data, sequence_number: "x" } })),
     messages: (list) => list.map((e) => ({ ...e, data: { ...e.data, ...(e.data.usage ? { usage: "none" } : {}), ...(e.data.message ? { message: { ...e.data.message, usage: 7, model: [] } } : {}) } })),
   };
-  it("12: a known field of a wrong type is dropped, and the event is used", () => each((api) =>
+  it("12: a known field of a wrong type is dropped, and the event is used", each((api) =>
     go(api, [{ text: `x${TEXT}`, wire: { split: [1, 99] }, edit: strange[api] }], {}, (r) => completed(r, api === "chat" ? TEXT : `x${TEXT}`))));
 
-  it("13: a connection that ends in the middle of arguments is a cut", () => each((api) =>
+  it("13: a connection that ends in the middle of arguments is a cut", each((api) =>
     go(api, [{ calls: [WRITE], wire: { argSplit: 4 }, cut: { event: 9 } }, { text: "again" }], { args: ["--allow-write"] }, (r) => {
       askedAgain(r, "cut");
       nothingRan(r);
       completed(r, "again");
     })));
-  it("13: the turn ends at its marker, and the connection is left, however long it stays open", () => each(async (api) => {
+  it("13: the turn ends at its marker, and the connection is left, however long it stays open", each(async (api) => {
     const started = performance.now();
     await go(api, [{ text: TEXT, linger: true, edit: bare }], {}, async (r, rig) => {
       completed(r, TEXT);
@@ -123,7 +121,7 @@ describe("faults of streams", { concurrency: 4 }, () => {
     });
   }));
 
-  it("14: an empty finish_reason is none", () => each((api) =>
+  it("14: an empty finish_reason is none", each((api) =>
     go(api, [{ text: TEXT, endWord: "", edit: (list) => list.map((e) => (e.data?.choices?.[0] ? { ...e, data: { ...e.data, choices: [{ ...e.data.choices[0], finish_reason: "" }] } } : e)) }, { text: "again" }], {}, (r) => {
       askedAgain(r, "cut");
       completed(r, "again");
@@ -156,7 +154,7 @@ describe("faults of the deltas of calls", { concurrency: 4 }, () => {
       });
     });
 
-  it("18: the same id in every turn, and twice within one", () => each((api) => {
+  it("18: the same id in every turn, and twice within one", each((api) => {
     const same = (...paths) => ({ calls: paths.map((path) => read(path, { id: "call_0" })) });
     return go(api, [same("a.txt"), same("b.txt", "a.txt"), same("b.txt"), { text: "done" }], { files: FILES }, (r, rig) => {
       completed(r, "done");
@@ -169,7 +167,7 @@ describe("faults of the deltas of calls", { concurrency: 4 }, () => {
   }, ["chat", "messages"]));
 
   for (const [name, args] of Object.entries({ "an empty text": "", nothing: null, null: "null", "{}": "{}" }))
-    it(`19: arguments that are ${name} are an empty object`, () => each((api) =>
+    it(`19: arguments that are ${name} are an empty object`, each((api) =>
       go(api, [{ calls: [{ name: "list_files", arguments: args }, { name: "read_file", arguments: args }] }, { text: "done" }], { files: FILES }, (r) => {
         completed(r, "done");
         const [list, missing] = ["list_files", "read_file"].map((tool) => r.of("tool_completed").find((e) => e.data.name === tool).data);
@@ -180,7 +178,7 @@ describe("faults of the deltas of calls", { concurrency: 4 }, () => {
       }), name === "nothing" ? ["chat", "messages"] : APIS));
 
   for (const args of ["[1]", '"x"', '{"path":', '{"path":"a.txt"}{"path":"b.txt"}', '"{\\"path\\":\\"a.txt\\"}"'])
-    it(`20: arguments ${args} do not run, and what is sent back is an object`, () => each((api) =>
+    it(`20: arguments ${args} do not run, and what is sent back is an object`, each((api) =>
       go(api, [{ calls: [{ name: "read_file", arguments: args }] }, { text: "done" }], { files: FILES }, (r) => {
         completed(r, "done"); // the fake refuses arguments that are no object
         const [only] = r.of("tool_completed");
@@ -188,7 +186,7 @@ describe("faults of the deltas of calls", { concurrency: 4 }, () => {
         assert.match(only.data.preview, /TOOL_INPUT_INVALID[\s\S]*path/);
       })));
 
-  it("21: a call that the output limit cut does not run, also when what came of it is whole", () => each((api) =>
+  it("21: a call that the output limit cut does not run, also when what came of it is whole", each((api) =>
     go(api, [{ calls: [WRITE, { name: "write_file", arguments: '{"path":"b.txt","content":"' }], end: "length" }, { calls: [{ name: "write_file", arguments: { path: "made.txt" } }], end: "length" }, { text: "in parts" }], { args: ["--allow-write"] }, (r, rig) => {
       nothingRan(r);
       assert.equal(r.of("truncation_recovery").length, 2);
@@ -196,14 +194,14 @@ describe("faults of the deltas of calls", { concurrency: 4 }, () => {
       assert.ok(/output limit/i.test(JSON.stringify(rig.fake.requests[1].body)));
       assert.ok(!existsSync(join(rig.home.workspace, "made.txt")));
     })));
-  it("22: the third cut in a row ends the run, with the reason", () => each((api) =>
+  it("22: the third cut in a row ends the run, with the reason", each((api) =>
     go(api, Array(3).fill({ calls: [WRITE], end: "length" }), { args: ["--allow-write"] }, (r, rig) => {
       failed(r, "output_truncated");
       assert.equal(r.status, 5);
       nothingRan(r);
       assert.equal(rig.fake.requests.length, 3);
     })));
-  it("23: complete calls run although the turn's end says stop", () => each((api) =>
+  it("23: complete calls run although the turn's end says stop", each((api) =>
     go(api, [{ calls: [read("a.txt")], endWord: api === "messages" ? "end_turn" : "stop" }, { text: "done" }], { files: FILES }, (r) => {
       completed(r, "done");
       assert.deepEqual(ran(r), [["read_file", { path: "a.txt" }]]);
@@ -273,7 +271,7 @@ describe("faults of one API", { concurrency: 4 }, () => {
     }
   });
 
-  it("30: nothing empty is sent: texts, answers, results", () => each(async (api) => {
+  it("30: nothing empty is sent: texts, answers, results", each(async (api) => {
     const rig = await agentRig(api, [{ text: "", calls: [{ name: "js_run", arguments: { code: "return ''" } }, read("empty.txt")] }, { text: "" }, { text: "done" }], { files: { "empty.txt": "" } });
     try {
       const first = told(await rig.run(["--json", "go"]), rig);
@@ -283,7 +281,7 @@ describe("faults of one API", { concurrency: 4 }, () => {
     }
   }));
 
-  it("31: a lone surrogate, in a result and in the model's own arguments", () => each(async (api) => {
+  it("31: a lone surrogate, in a result and in the model's own arguments", each(async (api) => {
     const rig = await agentRig(api, [{ calls: [{ name: "js_run", arguments: { code: "return 'x\\ud83dy'" } }, { name: "read_file", arguments: '{"path":"\\ud83d.txt"}' }] }, { text: "x" }, { text: "done" }], {});
     try {
       const first = told(await rig.run(["--json", "go"]), rig);

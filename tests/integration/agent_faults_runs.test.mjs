@@ -7,19 +7,18 @@ import { join } from "node:path";
 import { spawn } from "node:child_process";
 import { alisio, root } from "./lib.mjs";
 import { APIS, agentRig, soon, textOf } from "../fake/lib.mjs";
-import { askedAgain, completed, failed, go, nothingRan, ran, told, wellFormed } from "../fake/faults.mjs";
+import { askedAgain, completed, each, failed, go, nothingRan, ran, told, wellFormed } from "../fake/faults.mjs";
 
 const FILES = { "a.txt": "alpha\n", "b.txt": "beta\n" };
 const read = (path, more = {}) => ({ name: "read_file", arguments: { path }, ...more });
 const APPEND = (url) => ({ name: "shell", arguments: { command: `curl -s ${url}/_fake/effect/call >/dev/null; echo ran >> ran.txt` } });
-const each = (fn, apis = APIS) => Promise.all(apis.map(fn));
 const reply = (status, error, headers) => ({ reply: { status, error, headers } });
 
 // What a clock of the test's own must show, has its test beside the code. It must be there.
 const unitTests = readdirSync(join(root, "tests/unit")).filter((f) => /^(test_)?llm|agent/.test(f)).map((f) => readFileSync(join(root, "tests/unit", f), "utf8")).join("\n");
 
 describe("retries, limits and time", { concurrency: 4 }, () => {
-  it("38: a cut after 100 deltas of text doubles nothing", () => each((api) =>
+  it("38: a cut after 100 deltas of text doubles nothing", each((api) =>
     go(api, [{ text: "x".repeat(300), wire: { split: 2 }, cut: { event: 104, how: "reset" } }, { text: "whole" }], {}, (r) => {
       askedAgain(r, "cut");
       assert.ok(r.of("request_retry")[0].data.discardedChars >= 190);
@@ -28,7 +27,7 @@ describe("retries, limits and time", { concurrency: 4 }, () => {
       assert.deepEqual([...attempts], [1, 2]);
       assert.equal(textOf(r.events.filter((e) => e.data.attempt === 2)), "whole");
     })));
-  it("38: a complete call before the cut runs once, in the attempt that ended", () => each((api) => {
+  it("38: a complete call before the cut runs once, in the attempt that ended", each((api) => {
     let url;
     const scenario = ({ n, request }) => {
       url = `http://${request.headers.host}`;
@@ -40,7 +39,7 @@ describe("retries, limits and time", { concurrency: 4 }, () => {
       assert.equal(readFileSync(join(rig.home.workspace, "ran.txt"), "utf8"), "ran\n");
     });
   }));
-  it("39: a request that was taken and not answered counts, and what it cost is unknown", () => each((api) =>
+  it("39: a request that was taken and not answered counts, and what it cost is unknown", each((api) =>
     go(api, [{ reset: true }, { text: "done", usage: { input: 10, output: 2 } }], {}, (r, rig) => {
       completed(r, "done");
       assert.equal(r.of("request_retry").length, 1);
@@ -73,7 +72,7 @@ describe("retries, limits and time", { concurrency: 4 }, () => {
         assert.ok(retry.data.waitMs >= least && retry.data.waitMs <= most, `waited ${retry.data.waitMs}`);
         assert.ok(rig.fake.requests[1].at - rig.fake.requests[0].at >= least - 1);
       }));
-  it("40: a day is not waited for: it is said until when", () => each((api) =>
+  it("40: a day is not waited for: it is said until when", each((api) =>
     go(api, [reply(429, { message: "slower", type: "rate_limit_error" }, { "retry-after": "86400" })], {}, (r) => {
       failed(r, "UPSTREAM_UNAVAILABLE", /20\d\d-|until/);
       askedAgain(r, "", 0);
@@ -185,7 +184,7 @@ describe("the context window", { concurrency: 4 }, () => {
         assert.ok(tokensAfter < tokensBefore);
       }));
 
-  it("46: a system prompt and tools that do not fit end the run with the sizes by part", () => each((api) =>
+  it("46: a system prompt and tools that do not fit end the run with the sizes by part", each((api) =>
     go(api, () => ({ text: "x" }), { provider: { contextWindow: 2000 } }, (r, rig) => {
       failed(r, "CONTEXT_LIMIT", /tools/);
       assert.match(JSON.stringify(r.last.data), /system/);
@@ -204,7 +203,7 @@ describe("the context window", { concurrency: 4 }, () => {
       assert.equal(summaries(), 1);
     }));
 
-  it("49: a summary that fails shows its error, and the session is as before", () => each((api) =>
+  it("49: a summary that fails shows its error, and the session is as before", each((api) =>
     longSession(api, (n) => (n === 1 ? overflow(413, { message: "Request exceeds the maximum size", type: "request_too_large", code: "context_length_exceeded" }) : { text: "still here" }),
       { provider: BIG, summary: () => reply(401, { message: "this key was revoked", type: "authentication_error" }) }, async (r, rig, { session }) => {
         failed(r, "AUTH_REQUIRED", /this key was revoked/);
@@ -213,7 +212,7 @@ describe("the context window", { concurrency: 4 }, () => {
         assert.match(JSON.stringify(rig.fake.requests[rig.fake.requests.length - 1].body), /the first question/);
       })));
 
-  it("50: compaction in the middle of a task: it goes on by itself, the newest question word for word", () => each((api) =>
+  it("50: compaction in the middle of a task: it goes on by itself, the newest question word for word", each((api) =>
     longSession(api, (n) => (n === 1 ? { calls: [read("a.txt")], usage: { input: 190_000, output: 50 } } : { text: "finished" }), { provider: BIG }, (r, rig, { summaries }) => {
       completed(r, "finished");
       assert.equal(summaries(), 1);
@@ -238,7 +237,7 @@ describe("the context window", { concurrency: 4 }, () => {
 // --- output without a terminal ---
 
 describe("output of a run", { concurrency: 4 }, () => {
-  it("66: standard output holds lines of JSON only: a first run, notices, children that print", () => each((api) =>
+  it("66: standard output holds lines of JSON only: a first run, notices, children that print", each((api) =>
     go(api, [{ calls: [{ name: "shell", arguments: { command: "echo out; echo err >&2; echo more > /proc/self/fd/1" } }] }, { text: "done" }], { args: ["--allow-process"] }, (r) => {
       completed(r, "done");
       assert.match(r.of("tool_completed")[0].data.preview, /out/);
@@ -266,7 +265,7 @@ describe("output of a run", { concurrency: 4 }, () => {
       assert.match(JSON.stringify(rig.fake.requests[0].body.messages), /say it/);
     }));
 
-  it("69: a tool that prints 100 MB of escapes and broken UTF-8", () => each((api) =>
+  it("69: a tool that prints 100 MB of escapes and broken UTF-8", each((api) =>
     go(api, [{ calls: [{ name: "shell", arguments: { command: "yes \"$(printf '\\033[31m\\377\\033]0;x\\007')\" | head -c 100000000" } }] }, { text: "done" }], { args: ["--allow-process"] }, (r) => {
       completed(r, "done");
       const { preview } = r.of("tool_completed")[0].data;
@@ -275,7 +274,7 @@ describe("output of a run", { concurrency: 4 }, () => {
       assert.ok(r.stdout.length < 100_000);
     })));
 
-  it("70: 100 kB in tokens of 4 bytes: the output grows with the answer, not with its square", () => each((api) => {
+  it("70: 100 kB in tokens of 4 bytes: the output grows with the answer, not with its square", each((api) => {
     const text = "word".repeat(25_000);
     return go(api, [{ text, wire: { split: 4 }, chunk: 65536 }], {}, (r) => {
       completed(r, text);
