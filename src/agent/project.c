@@ -32,6 +32,7 @@ struct level {
 };
 
 struct reading {
+    const struct al_workspace *workspace;
     struct level *v; /* the user's, then from the root down */
     size_t n;
     bool trusted, claude;
@@ -196,6 +197,8 @@ static void read_level(struct reading *r, struct level *l)
         l->file.bytes = how == OPENED ? (size_t)st.st_size : 0;
         if (how == REFUSED)
             say(&l->file, why);
+        else if (!l->user && al_workspace_is_secret(r->workspace, rel))
+            say(&l->file, "is secret, by files.secret");
         else if (r->left == 0)
             say(&l->file, "left out: context.maxBytes is used up");
         else if (read_head(fd, r->left + 8, &raw) < 0)

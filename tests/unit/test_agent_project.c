@@ -402,6 +402,19 @@ static void of_very_deep_folders_the_nearest_count(void **state)
     al_context_fini(&c);
 }
 
+static void what_the_person_calls_secret_is_not_sent(void **state)
+{
+    struct core_world *t = *state;
+    struct al_context c;
+    core_world_start(t, "{\"files\":{\"secret\":[\"AGENTS.md\"]}}");
+    puts_to(t->ws, "AGENTS.md", "of the root\n");
+    read_in(t, NULL, t->ws, true, &c);
+    assert_int_equal(c.n, 1);
+    assert_false(c.files[0].used);
+    assert_int_equal(c.repository.n, 0);
+    al_context_fini(&c);
+}
+
 static void a_folder_that_is_no_workspace_has_no_repository(void **state)
 {
     struct core_world *t = *state;
@@ -433,6 +446,7 @@ int main(void)
         world(what_is_said_of_a_repository_depends_on_its_trust),
         world(claude_md_is_read_only_where_the_person_said_so_and_no_agents_md_is),
         world(of_very_deep_folders_the_nearest_count),
+        world(what_the_person_calls_secret_is_not_sent),
         world(a_folder_that_is_no_workspace_has_no_repository),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
