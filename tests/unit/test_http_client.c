@@ -51,7 +51,7 @@ static void on_head(void *ud, const struct al_http_head *head)
     snprintf(g->url, sizeof(g->url), "%s", head->url);
     snprintf(g->type, sizeof(g->type), "%s", head->content_type);
     snprintf(g->charset, sizeof(g->charset), "%s", head->charset);
-    const char *x = al_http_header(g->h, "X-VALUE");
+    const char *x = g->h ? al_http_header(g->h, "X-VALUE") : NULL; /* of several, another may have ended */
     snprintf(g->x, sizeof(g->x), "%s", x ? x : "(none)");
     act(g, g->at_head);
 }
