@@ -1,5 +1,7 @@
-/* A configuration file of any bytes: as the user's, as a project's, and as what `config set` edits. */
+/* A configuration file of any bytes: as the user's, as a project's, as what `config set` and `setup provider`
+ * edit, and as the file of credentials. */
 #include "config/config.h"
+#include "config/providers.h"
 
 #include <stdlib.h>
 
@@ -42,6 +44,41 @@ static void edit(struct al_str text, const char *key, const char *value)
     al_buf_free(&out);
 }
 
+/* What was read is written, and reads back as the same. */
+static void providers(struct al_str text)
+{
+    struct al_providers all = {0}, again = {0};
+    struct al_err err;
+    if (al_providers_read(text, "the file", &all, &err) < 0)
+        must(err.code == AL_CONFIG_INVALID);
+    for (size_t i = 0; i < all.n; i++) {
+        struct al_buf file = AL_BUF_INIT(1 << 21), out = AL_BUF_INIT(1 << 21);
+        must(!al_provider_url_fault(al_str_of(all.v[i].base_url)));
+        must(al_providers_edit_put(AL_STR(""), &all.v[i], true, &file, &err) == 0);
+        must(al_providers_read(al_buf_str(&file), "the file", &again, &err) == 0 && again.n == 1);
+        must(again.v[0].auth == all.v[i].auth && again.v[0].api == all.v[i].api &&
+             again.v[0].n_models == all.v[i].n_models);
+        (void)!al_providers_edit_put(text, &all.v[i], false, &out, &err);
+        al_providers_free(&again);
+        al_buf_free(&file);
+        al_buf_free(&out);
+    }
+    al_providers_free(&all);
+}
+
+static void credentials(struct al_str text)
+{
+    struct al_key key;
+    struct al_err err;
+    if (al_key_read(text, AL_STR("a"), &key, &err) < 0) {
+        must(err.code == AL_CONFIG_INVALID && !key.value);
+        return;
+    }
+    for (const char *p = key.value; p && *p; p++)
+        must(*p > ' ' && (unsigned char)*p < 0x7f);
+    al_key_free(&key);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct al_str text = {(const char *)data, size}, none = {NULL, 0};
@@ -60,5 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     edit(text, "forge.javascript.timeoutMs", "5");
     edit(text, "files.protect", "a");
     edit(text, "forge.state.enabled", "null");
+    providers(text);
+    credentials(text);
     return 0;
 }
