@@ -365,8 +365,10 @@ int al_context_read(struct al_core *core, const char *home, const char *cwd, boo
     const struct al_workspace *w = al_core_workspace(core);
     const char *root = al_workspace_root(w);
     size_t max = (size_t)al_config_int(config, AL_OPT_CONTEXT_MAX_BYTES);
-    struct reading r = {
-        .trusted = trusted, .left = max, .claude = al_config_bool(config, AL_OPT_CONTEXT_CLAUDE_MD)};
+    struct reading r = {.workspace = w,
+                        .trusted = trusted,
+                        .left = max,
+                        .claude = al_config_bool(config, AL_OPT_CONTEXT_CLAUDE_MD)};
     autofd int home_fd = home ? openat(AT_FDCWD, home, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     char *here = al_path_real(cwd ? cwd : ".", NULL);
     (void)err; /* a file that cannot be had is told in its row */
