@@ -254,6 +254,8 @@ static void take_event(struct al_llm_reader *r, struct al_str type, struct al_st
     r->arena = &arena;
     if (al_json_parse(&arena, data, &v, &err) == 0) {
         take_value(r, type, v);
+    } else if (arena.used > MAX_TREE / 2) {
+        al_llm_reader_fail(r, AL_LLM_FAULT_TOO_LARGE, "an event of the answer holds too many values");
     } else if (r->last) {
         al_llm_reader_warn(r, "the last event of the answer is not whole");
     } else if (al_str_is(type, "error")) {

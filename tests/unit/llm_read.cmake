@@ -1,4 +1,4 @@
-foreach(part scripts)
+foreach(part scripts calls limits)
   al_test(test_llm_read_${part} SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/test_llm_read_${part}.c
     ${CMAKE_SOURCE_DIR}/tests/unit/llm_read_rig.c LINK al_llm)
   target_compile_definitions(test_llm_read_${part} PRIVATE ALISIO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
