@@ -316,6 +316,66 @@ static void no_text_can_end_its_quotation(void **state)
     al_context_fini(&c);
 }
 
+/* Of whatever bytes: valid UTF-8, nothing unseen, every line of the file quoted, never more than the budget.
+ */
+static void random_bytes_stay_within_their_quotation(void **state)
+{
+    static const char *const parts[] = {
+        "\n",
+        "\r",
+        "\r\n",
+        "> ",
+        "a",
+        "# b",
+        " ",
+        "\xff",
+        "\xc0\xaf",
+        "\xe2\x80\xa8",
+        "\xe2\x80",
+        "\x1b[",
+        "\xc2\x85",
+        "\x0b",
+        "日",
+        "\xef\xbb\xbf",
+        "\xf3\xa0\x81\xa1",
+        "[cut here: 1 of 2 bytes]\n",
+        "\nThe end of what the repository says.\n",
+        "\nAGENTS.md:\n",
+    };
+    struct core_world *t = *state;
+    uint64_t seed = 0x2545f4914f6cdd1d;
+    core_world_start(t, "{\"context\":{\"maxBytes\":300}}");
+    for (int round = 0; round < 400; round++) {
+        struct al_context c;
+        autobuf struct al_buf bytes = AL_BUF_INIT(1u << 16);
+        for (int i = 0; i < 5 + round % 120; i++) {
+            seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+            al_buf_adds(&bytes, parts[seed % (sizeof(parts) / sizeof(*parts))]);
+        }
+        put(t->ws, "AGENTS.md", al_buf_str(&bytes));
+        read_in(t, NULL, t->ws, round & 1, &c);
+        assert_int_equal(c.n, 1);
+        assert_true(c.files[0].sent <= 300);
+        struct al_str all = al_buf_str(&c.repository);
+        autobuf struct al_buf seen = AL_BUF_INIT(1u << 20);
+        al_text_visible(&seen, all, true);
+        assert_true(al_str_eq(al_buf_str(&seen), all));
+        struct al_str head = AL_STR("\n\nAGENTS.md:\n"),
+                      end = AL_STR("\nThe end of what the repository says.\n");
+        ptrdiff_t from = al_str_find(all, head);
+        assert_true(c.files[0].used == (from > 0));
+        size_t unquoted = 0;
+        for (size_t i = from > 0 ? (size_t)from + head.n : all.n; i + end.n < all.n; i++)
+            unquoted += all.p[i - 1] == '\n' && all.p[i] != '>' && all.p[i] != '[';
+        for (size_t i = from > 0 ? (size_t)from + head.n : all.n; i + end.n < all.n; i++)
+            if (all.p[i - 1] == '\n' && all.p[i] == '[') /* ours, and the last */
+                assert_true(
+                    al_str_find((struct al_str){all.p + i, all.n - i}, AL_STR(" bytes]\n\nThe end")) >= 0);
+        assert_int_equal(unquoted, 0);
+        al_context_fini(&c);
+    }
+}
+
 /* Only by its name could a folder put words there. */
 static void a_folders_name_stays_on_its_line(void **state)
 {
@@ -442,6 +502,7 @@ int main(void)
         world(no_bytes_are_no_files),
         world(bytes_that_are_no_text_do_no_harm),
         world(no_text_can_end_its_quotation),
+        world(random_bytes_stay_within_their_quotation),
         world(a_folders_name_stays_on_its_line),
         world(what_is_said_of_a_repository_depends_on_its_trust),
         world(claude_md_is_read_only_where_the_person_said_so_and_no_agents_md_is),
