@@ -8,7 +8,7 @@
 #define MAX_RETRIES 4
 #define MAX_WAIT_MS 60000
 #define MAX_MEMORY (1024u << 20) /* of one request's messages */
-#define MAX_BODY (32u << 20)     /* what the APIs take */
+#define MAX_BODY (64u << 20)     /* of bytes that go out; an API's own limit is held before */
 #define MAX_WAKES 16             /* attempts that cost no retry since the machine slept */
 
 static void enter(struct al_llm_ask *a)

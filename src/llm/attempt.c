@@ -131,11 +131,29 @@ static void fault_of_body(struct al_llm_attempt *a)
         al_llm_retry_after(header_of(a, "retry-after-ms"), header_of(a, "retry-after"), wall);
 }
 
+/* Keys that go in headers of the provider's own ("api-key: …") are no more for people than the other. */
+static void scrub_headers(const struct al_provider *p, struct al_llm_fault *f)
+{
+    static const char *const names[] = {"key", "token", "secret", "auth", "password", "cookie"};
+    for (char **h = p->headers; h && *h; h++) {
+        struct al_str name = {*h, strcspn(*h, ":")};
+        bool secret = false;
+        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+            secret = secret || al_llm_says(name, names[i]);
+        const char *value = *h + name.n + strspn(*h + name.n, ": \t");
+        struct al_llm_fault copy = *f;
+        if (secret && *value)
+            al_llm_fault_say(f, al_str_of(copy.message), value);
+    }
+}
+
 /* Whatever it was, it is told once, and last. */
 static void tell(struct al_llm_attempt *a)
 {
     stop_timer(a);
     stop_http(a);
+    if (a->failed)
+        scrub_headers(&a->l->provider, &a->fault);
     if (a->failed && a->request_id[0] && !a->fault.request_id[0])
         snprintf(a->fault.request_id, sizeof(a->fault.request_id), "%s", a->request_id);
     if (a->failed && !a->fault.status && a->status >= 300)

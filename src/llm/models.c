@@ -93,6 +93,8 @@ static void end_fault(struct al_llm_listing *x, const struct al_llm_fault *f)
 {
     struct al_err err = {0};
     al_llm_fault_err(f, &x->l->provider, x->l->model, &err);
+    if (strstr(err.hint, "alisio resume"))
+        al_hint(&err, "try again in a while"); /* here is nothing to go on with */
     end(x, &err);
 }
 

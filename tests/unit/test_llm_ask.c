@@ -904,6 +904,21 @@ static void an_error_that_echoes_the_key_does_not_show_it(void **state)
     }
 }
 
+static void a_key_in_a_header_of_the_providers_own_is_not_shown_either(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, AL_API_CHAT, BASE, NULL);
+    r.provider.headers = al_xcalloc(3, sizeof(char *));
+    r.provider.headers[0] = al_xstrdup("api-key: abcdef0123456789canary");
+    r.provider.headers[1] = al_xstrdup("X-Title: something of mine");
+    rig_facts(&r, NULL);
+    rig_ask(&r);
+    rig_refuse(&r, 401, NULL, ERROR("no abcdef0123456789canary for something of mine"));
+    assert_string_equal(r.fault.message, "no ‹redacted› for something of mine");
+    rig_close(&r);
+}
+
 /* --- ours --- */
 
 static int unwritable(void *ud, unsigned attempt, struct al_str body, const char sha256[AL_SHA256_HEX],
@@ -1136,6 +1151,7 @@ int main(void)
         cmocka_unit_test(reasoning_that_is_wanted_back_goes_back),
         cmocka_unit_test(a_key_goes_in_the_clear_to_private_places_only),
         cmocka_unit_test(an_error_that_echoes_the_key_does_not_show_it),
+        cmocka_unit_test(a_key_in_a_header_of_the_providers_own_is_not_shown_either),
         cmocka_unit_test(what_is_wrong_with_us_ends_it_at_once),
         cmocka_unit_test(after_a_cancel_in_any_state_nothing_is_told_and_nothing_is_open),
         cmocka_unit_test(a_cancel_within_any_callback_is_the_last_thing_that_is_told),
