@@ -21,8 +21,10 @@ static bool has(const struct al_agent *a, const char *tool)
 static void write_choice(const struct al_agent *a, struct al_buf *out)
 {
     bool js = has(a, "js_run"), python = has(a, "python_run");
-    al_buf_adds(out, "# Choosing the tool\n"
-                     "- One call to one tool: the tool itself, no script.\n");
+    al_buf_adds(
+        out,
+        "# Choosing the tool\n"
+        "- One call to one tool: the tool itself, no script; calls that do not need each other together.\n");
     if (js)
         al_buf_adds(out, "- Several calls, filtering or aggregating their results, paging, fanning out in "
                          "parallel: js_run. "
