@@ -27,6 +27,7 @@ struct out {
     size_t bytes;     /* at most what the messages take in the body */
     size_t largest;   /* of one result */
     struct al_str largest_name;
+    bool nine; /* ids have nine characters */
     bool over; /* the arena's limit */
 };
 
@@ -160,15 +161,37 @@ static struct al_str unique_id(struct out *o, struct al_str id)
     }
 }
 
+/* Mistral's own endpoint takes ids of nine letters and digits, and no others. */
+static struct al_str nine_of(struct out *o, struct al_str id, struct al_str own)
+{
+    char *p = take(o, 10, 1);
+    autobuf struct al_buf b = AL_BUF_INIT(own.n + 32);
+    bool nine = id.n == 9 && al_llm_name_ok(id) && !memchr(id.p, '_', 9) && !memchr(id.p, '-', 9);
+    if (nine && al_llm_ids_add(o->ids, id))
+        return id;
+    for (unsigned k = 0; p && k < AL_LLM_MAX_MESSAGES; k++) {
+        char hex[AL_SHA256_HEX];
+        al_buf_clear(&b);
+        al_buf_addf(&b, "%u:", k);
+        al_buf_add_str(&b, own);
+        al_sha256(al_buf_str(&b), hex);
+        memcpy(p, hex, 9);
+        if (al_llm_ids_add(o->ids, (struct al_str){p, 9}))
+            return (struct al_str){p, 9};
+    }
+    return own;
+}
+
 static struct al_str id_of(struct out *o, const struct al_llm_part *call, bool same)
 {
-    if (same && al_llm_id_ok(o->w->provider->api, call->provider_id))
+    bool given = same && al_llm_id_ok(o->w->provider->api, call->provider_id);
+    if (o->nine)
+        return nine_of(o, given ? call->provider_id : call->id, call->id);
+    if (given)
         return unique_id(o, call->provider_id);
     if (al_llm_name_ok(call->id)) /* of the same characters and length */
         return unique_id(o, call->id);
-    if (call->id.n == 0)
-        return unique_id(o, (struct al_str)AL_S("call"));
-    return unique_id(o, name_of(o, call->id));
+    return unique_id(o, call->id.n ? name_of(o, call->id) : (struct al_str)AL_S("call"));
 }
 
 /* --- messages --- */
@@ -419,7 +442,7 @@ static int too_large(const struct out *o, size_t limit, size_t head, struct al_e
 
 static int check_sizes(const struct out *o, struct al_err *err)
 {
-    size_t limit = o->w->provider->api == AL_API_MESSAGES ? AL_LLM_MAX_BODY_MESSAGES : AL_LLM_MAX_BODY;
+    size_t limit = AL_LLM_MAX_BODY;
     const struct al_llm_request *r = o->w->request;
     size_t head = 2000;
     if (r) {
@@ -496,6 +519,7 @@ int al_llm_history(struct al_arena *a, const struct al_llm_wire *w, const struct
                     .scratch = &scratch,
                     .ids = al_llm_ids_new(&scratch),
                     .items = al_llm_ids_new(&scratch),
+                    .nine = al_llm_host_is(w->provider, "api.mistral.ai"),
                     .cap = count_out(messages, n)};
     o.v = take(&o, o.cap, sizeof *o.v);
     size_t lost = o.over ? 0 : add_all(&o, messages, n);

@@ -4,9 +4,7 @@
 
 #include "llm/llm_int.h"
 
-/* What a request's body may have: the Messages API says 32 MB; the others say nothing, this is ours. */
-#define AL_LLM_MAX_BODY_MESSAGES 32000000u
-#define AL_LLM_MAX_BODY (64u << 20)
+#define AL_LLM_MAX_BODY 32000000u /* bytes of a request: the Messages API says 32 MB, the others about the same */
 #define AL_LLM_MAX_MESSAGES 100000 /* of the Messages API; ours for all */
 
 /* Depth of what is passed on as JSON within a body: it stands a few levels deep there. */

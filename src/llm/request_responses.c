@@ -10,8 +10,11 @@
 
 #define LEAST_OUTPUT 16 /* fewer tokens are refused */
 
-static void put_tools(const struct al_llm_request *r, struct al_jw *j)
+/* Unlike in Chat Completions, a function is strict here unless it says otherwise: each optional argument
+ * would become required. */
+static void put_tools(const struct al_llm_wire *w, struct al_jw *j)
 {
+    const struct al_llm_request *r = w->request;
     if (r->n_tools == 0)
         return;
     al_jw_key(j, "tools");
@@ -22,6 +25,8 @@ static void put_tools(const struct al_llm_request *r, struct al_jw *j)
         al_jw_kstr(j, "name", r->tools[i].name);
         al_jw_kstr(j, "description", r->tools[i].description);
         al_jw_kraw(j, "parameters", r->tools[i].schema);
+        if (al_llm_sends(w, AL_LLM_STRICT))
+            al_jw_kbool(j, "strict", false);
         al_jw_end(j);
     }
     al_jw_end(j);
@@ -151,7 +156,7 @@ void al_llm_body_responses(const struct al_llm_wire *w, struct al_buf *out)
         al_jw_end(&j);
     }
     al_llm_put_cache_key(w, &j);
-    put_tools(r, &j);
+    put_tools(w, &j);
     if (r->system.n)
         al_jw_kstr(&j, "instructions", r->system);
     al_jw_key(&j, "input");

@@ -212,7 +212,8 @@ static void any_provider(struct lw *w, struct lw_chance *c)
 {
     static const char *const urls[] = {"https://api.example.com/v1", "https://api.openai.com/v1",
                                        "https://api.anthropic.com",  "https://api.deepseek.com",
-                                       "https://openrouter.ai/api",  "http://127.0.0.1:8080"};
+                                       "https://openrouter.ai/api",  "http://127.0.0.1:8080",
+                                       "https://api.mistral.ai/v1"};
     w->provider.name = al_xstrdup("here");
     w->provider.api = (enum al_api)lw_below(c, AL_N_APIS);
     w->provider.base_url = al_xstrdup(urls[lw_below(c, sizeof urls / sizeof *urls)]);
