@@ -27,11 +27,11 @@ static const char *words_of(const char *tool, struct al_str field)
     return NULL;
 }
 
-/* A limit that a model could come near. */
+/* A limit that a model could come near; the far ones are told by an error. */
 static bool is_near(const struct al_json *m)
 {
     int64_t n;
-    return al_str_is(m->key, "maximum") ? al_json_int(m, INT64_MIN, 120000, &n) : al_json_int(m, 0, 20, &n);
+    return al_json_int(m, 0, al_str_is(m->key, "maximum") ? 1000 : 20, &n);
 }
 
 /* A member of a schema, not of its properties, that a model can do without: what breaks it is told by the

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define MAX_SERVERS_BYTES 120u /* of their names */
+#define MAX_SERVERS_BYTES 100u /* of their names */
 #define MAX_SERVER_NAME 64
 
 static bool has(const struct al_agent *a, const char *tool)

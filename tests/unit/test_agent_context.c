@@ -405,9 +405,11 @@ static void many_mcp_servers_are_counted_and_the_request_stays_small(void **stat
     al_core_set_source(core->core, &source, NULL);
     agent_world_tell(&t);
     assert_non_null(strstr(t.agent.system.p, "_0000000000 and 299 more. "));
-    autobuf struct al_buf body = AL_BUF_INIT(1u << 20);
-    request_body(&t, AL_API_CHAT, &body);
-    assert_true(body.n <= 16000);
+    for (int api = 0; api < AL_N_APIS; api++) {
+        autobuf struct al_buf body = AL_BUF_INIT(1u << 20);
+        request_body(&t, (enum al_api)api, &body);
+        assert_true(body.n <= 16000);
+    }
     al_core_set_source(core->core, NULL, NULL);
     agent_world_stop(&t);
 }
