@@ -1,4 +1,4 @@
-foreach(name agent_kill agent_one_writer agent_survivors agent_unwritable)
+foreach(name agent_kill agent_resume agent_one_writer agent_survivors agent_unwritable)
   if(EXISTS ${CMAKE_SOURCE_DIR}/tests/integration/${name}.test.mjs)
     add_test(NAME integration_${name} COMMAND node --test ${CMAKE_SOURCE_DIR}/tests/integration/${name}.test.mjs)
     set_tests_properties(integration_${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "ALISIO_BINARY=$<TARGET_FILE:alisio>")

@@ -1,6 +1,6 @@
 // kill -9 at each point of a turn, then `alisio resume`: nothing is lost, no effect happens twice, and what is said is true.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { describe, test } from "node:test";
 import { APIS, agentRig } from "../fake/lib.mjs";
 import { EFFECTS, FILES, POINTS, judge, killAndResume, requestsOf, resultsOf, sessionOf, settledOf } from "./agent_kill_rig.mjs";
@@ -78,9 +78,11 @@ describe("what is said of a call that has no end", { concurrency: 3 }, () => {
     const command = "echo halfway; sleep 60";
     const rig = await agentRig("chat", [{ calls: [{ name: "shell", arguments: { command } }] }, { text: "done" }], { files: FILES });
     try {
-      const run = rig.start(["--json", "--allow-process", "do it"]);
+      const run = rig.start(["--json", "--allow-process", "do it"], { timeout: 60_000 });
       const sql = "import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute(\"select count(*) from model_calls where output like '%halfway%'\").fetchone()[0])";
-      await until("the output is in the journal", () => spawnSync("python3", ["-c", sql, `${rig.home.env.ALISIO_STATE_HOME}/sessions.sqlite`], { encoding: "utf8" }).stdout.trim() === "1");
+      // Not spawnSync: the model's server is in this process.
+      const ask = () => new Promise((done) => execFile("python3", ["-c", sql, `${rig.home.env.ALISIO_STATE_HOME}/sessions.sqlite`], (_, out) => done(out.trim() === "1")));
+      await until("the output is in the journal", ask, 60_000);
       run.child.kill("SIGKILL");
       await run.done;
       const resumed = await rig.resume([sessionOf(rig.home), "--json", "--allow-process"]);
