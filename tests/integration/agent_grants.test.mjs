@@ -3,16 +3,20 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { agentRig, configure, providerOf, soon } from "../fake/lib.mjs";
 import { onTerminal } from "./agent_terminal.mjs";
-import { alisio, runJson } from "./lib.mjs";
+import { alisio, makeHome, runJson } from "./lib.mjs";
 
 const python = (code = "print('ran')", more = {}) => ({ name: "python_run", arguments: { code, ...more } });
 const shell = { name: "shell", arguments: { command: "echo ran" } };
 
+// One home, in which what holds scripts is found out once; each test has a session of its own.
+const shared = makeHome();
+after(() => shared.remove());
+
 async function withRig(scenario, options, body) {
-  const rig = await agentRig("chat", scenario, options);
+  const rig = await agentRig("chat", scenario, { home: shared, ...options });
   try {
     await body(rig);
     assert.deepEqual(rig.fake.violations, []);
@@ -26,9 +30,10 @@ const listed = (rig, ...args) => {
   assert.equal(r.status, 0, r.stderr);
   return r.json.structured;
 };
-const grants = (rig) => listed(rig, "permissions", "list").grants;
-const decisions = (rig) => listed(rig, "permissions", "log").decisions.filter((d) => d.origin === "agent");
-const sessionOf = (rig) => listed(rig, "sessions", "list").sessions.find((s) => s.kind === "agent").sessionId;
+const ofSession = (rig, rows) => rows.filter((row) => row.sessionId === sessionOf(rig));
+const grants = (rig) => ofSession(rig, listed(rig, "permissions", "list").grants);
+const decisions = (rig) => ofSession(rig, listed(rig, "permissions", "log").decisions).filter((d) => d.origin === "agent");
+const sessionOf = (rig) => listed(rig, "sessions", "list").sessions.filter((s) => s.kind === "agent").sort((a, b) => (a.sessionId < b.sessionId ? 1 : -1))[0].sessionId;
 // What the model read of its calls, in the newest request.
 const results = (rig, from = 0) => rig.fake.requests.at(-1).body.messages.filter((m) => m.role === "tool").slice(from).map((m) => m.content);
 const offered = (rig) => rig.fake.requests.at(-1).body.tools.map((t) => t.function.name);
@@ -75,7 +80,7 @@ describe("analysis.run", () => {
     }));
 
   it("is for the isolation of then: a weaker one asks again, and headless is refused with the flag that opens it", () =>
-    withRig([{ calls: [python()] }, { text: "one" }, { calls: [python()] }, { text: "two" }, { calls: [python()] }, { text: "three" }, { calls: [python()] }, { text: "four" }], {}, async (rig) => {
+    withRig([{ calls: [python()] }, { text: "one" }, { calls: [python()] }, { text: "two" }, { calls: [python()] }, { text: "three" }, { calls: [python()] }, { text: "four" }], { home: undefined }, async (rig) => {
       await onTerminal(rig, ["run", "compute"], ["s\n"]);
       const [{ isolation }] = grants(rig);
       if (isolation === "none") return; // no sandbox on this machine: nothing is weaker
@@ -176,11 +181,11 @@ describe("other effects at a terminal", () => {
     }));
 
   it("that a script names in uses are asked about once, before it starts", () =>
-    withRig([{ calls: [{ name: "js_run", arguments: { code: "await tools.write_file({path: 'a.txt', content: '1'}); await tools.write_file({path: 'b.txt', content: '2'}); return 'written'", uses: ["write_file"] } }] }, { text: "done" }], {}, async (rig) => {
+    withRig([{ calls: [{ name: "js_run", arguments: { code: "await tools.write_file({path: 'c.txt', content: '1'}); await tools.write_file({path: 'd.txt', content: '2'}); return 'written'", uses: ["write_file"] } }] }, { text: "done" }], {}, async (rig) => {
       const r = await onTerminal(rig, ["run", "write"], ["y\n"]);
       assert.equal(r.status, 0, r.seen);
       assert.match(results(rig)[0], /written/);
-      assert.ok(existsSync(join(rig.home.workspace, "b.txt")));
+      assert.ok(existsSync(join(rig.home.workspace, "d.txt")));
     }));
 });
 
