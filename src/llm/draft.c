@@ -113,11 +113,26 @@ struct al_llm_draft_part *al_llm_draft_open(struct al_llm_reader *r, enum al_llm
     return p;
 }
 
+/* A NUL is no character of any text that is kept. */
+static void add_clean(struct al_buf *out, struct al_str text)
+{
+    while (text.n) {
+        const char *nul = memchr(text.p, 0, text.n);
+        size_t n = nul ? (size_t)(nul - text.p) : text.n;
+        al_buf_add(out, text.p, n);
+        if (nul)
+            al_buf_adds(out, "\xef\xbf\xbd");
+        n += nul != NULL;
+        text.p += n;
+        text.n -= n;
+    }
+}
+
 void al_llm_draft_id(struct al_llm_reader *r, struct al_llm_draft_part *p, struct al_str id)
 {
     if (!id.n || p->id.n || !room(r, id.n))
         return;
-    if (id.n > MAX_ID) {
+    if (id.n > MAX_ID || memchr(id.p, 0, id.n)) {
         al_llm_reader_warn(r, "a call's id of %zu bytes is left out", id.n);
         return;
     }
@@ -129,11 +144,14 @@ void al_llm_draft_id(struct al_llm_reader *r, struct al_llm_draft_part *p, struc
 
 void al_llm_draft_name(struct al_llm_reader *r, struct al_llm_draft_part *p, struct al_str more)
 {
-    struct al_str fits = al_utf8_cut(more, MAX_NAME - p->name.n);
-    if (fits.n < more.n)
+    if (!room(r, more.n))
+        return;
+    autobuf struct al_buf clean = AL_BUF_INIT(AL_LLM_MAX_ANSWER);
+    add_clean(&clean, more);
+    struct al_str fits = al_utf8_cut(al_buf_str(&clean), MAX_NAME - p->name.n);
+    if (fits.n < clean.n)
         al_llm_reader_warn(r, "the name of a tool is cut at %d bytes", MAX_NAME);
-    if (room(r, fits.n))
-        al_buf_add_str(&p->name, fits);
+    al_buf_add_str(&p->name, fits);
 }
 
 /* One byte of arguments. What is no JSON at all is found by whoever reads them. */
@@ -202,21 +220,6 @@ static void tell(struct al_llm_reader *r, enum al_llm_part_kind kind, struct al_
         r->sink->text(r->ud, text);
     if (kind == AL_LLM_REASONING && r->sink->reasoning)
         r->sink->reasoning(r->ud, text);
-}
-
-/* A NUL is no character of any text that is kept. */
-static void add_clean(struct al_buf *out, struct al_str text)
-{
-    while (text.n) {
-        const char *nul = memchr(text.p, 0, text.n);
-        size_t n = nul ? (size_t)(nul - text.p) : text.n;
-        al_buf_add(out, text.p, n);
-        if (nul)
-            al_buf_adds(out, "\xef\xbf\xbd");
-        n += nul != NULL;
-        text.p += n;
-        text.n -= n;
-    }
 }
 
 void al_llm_draft_text(struct al_llm_reader *r, struct al_llm_draft_part *p, struct al_str text)

@@ -295,8 +295,9 @@ static void take_choice(struct al_llm_reader *r, const struct al_json *choice)
         al_llm_reader_error(r, choice);
         return;
     }
+    /* Some give beside each delta what has come so far. */
     delta = al_llm_reader_object(r, choice, "delta");
-    if (delta && delta->n)
+    if ((delta && delta->n) || r->draft.n || r->held_text.n)
         take_delta(r, delta, false);
     else
         take_delta(r, al_llm_reader_object(r, choice, "message"), true);

@@ -64,20 +64,31 @@ static bool begins_anew(const struct al_llm_draft_part *p, const struct piece *x
     return al_llm_draft_args_whole(p) && has_args(x);
 }
 
-/* Two calls of one id: its arguments were whole, and here are further ones, under a name again. */
-static bool repeats_id(const struct al_llm_draft_part *p, const struct piece *x)
+/* Two calls of one id: it names the tool again at a place where no call is, or behind arguments that were
+ * whole. */
+static bool repeats_id(struct al_llm_draft *d, const struct al_llm_draft_part *p, const struct piece *x)
 {
-    bool elsewhere = x->index >= 0 && p->key >= 0 && x->index != p->key;
-    return x->name.n && al_llm_draft_args_whole(p) && (elsewhere || has_args(x));
+    bool elsewhere = x->index >= 0 && p->key >= 0 && !al_llm_draft_find(d, AL_LLM_CALL, x->index);
+    return x->name.n && (elsewhere || (al_llm_draft_args_whole(p) && has_args(x)));
+}
+
+/* The newest call of that id; where two have it, the one at the index. */
+static struct al_llm_draft_part *call_of_id(struct al_llm_draft *d, const struct piece *x)
+{
+    struct al_llm_draft_part *p = al_llm_draft_find_id(d, x->id), *at;
+    if (!p || x->index < 0 || p->key == x->index)
+        return p;
+    at = al_llm_draft_find(d, AL_LLM_CALL, x->index);
+    return at && al_str_eq(al_buf_str(&at->id), x->id) ? at : p;
 }
 
 /* The call that is open and that the piece goes to; NULL: it opens one. */
 static struct al_llm_draft_part *route(struct al_llm_reader *r, const struct piece *x)
 {
     struct al_llm_draft *d = &r->draft;
-    struct al_llm_draft_part *p = al_llm_draft_find_id(d, x->id);
+    struct al_llm_draft_part *p = call_of_id(d, x);
     if (p)
-        return repeats_id(p, x) ? NULL : p;
+        return repeats_id(d, p, x) ? NULL : p;
     p = x->index >= 0 ? al_llm_draft_find(d, AL_LLM_CALL, x->index) : last_call(d);
     if (!p || (x->id.n && p->id.n))
         return NULL;

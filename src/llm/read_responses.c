@@ -291,6 +291,15 @@ static void arguments_done(struct al_llm_reader *r, const struct al_json *v, con
         al_llm_draft_final(r, p, text->str);
 }
 
+/* Of a server that gives no deltas, or no end of the item. */
+static void text_done(struct al_llm_reader *r, const struct al_json *v)
+{
+    const struct al_json *text = al_llm_reader_text(r, v, "text");
+    struct al_llm_draft_part *p = text && text->str.n ? part_for(r, AL_LLM_TEXT, v) : NULL;
+    if (p && !p->text.n)
+        al_llm_draft_string(r, p, text);
+}
+
 static void event(struct al_llm_reader *r, struct al_str line, const struct al_json *v)
 {
     struct own *o = r->own;
@@ -302,6 +311,8 @@ static void event(struct al_llm_reader *r, struct al_str line, const struct al_j
     type = (struct al_str){type.p + 9, type.n - 9};
     if (al_str_is(type, "output_text.delta")) {
         add_delta(r, AL_LLM_TEXT, v);
+    } else if (al_str_is(type, "output_text.done")) {
+        text_done(r, v);
     } else if (al_str_is(type, "refusal.delta")) {
         o->refused = true;
         add_delta(r, AL_LLM_TEXT, v);

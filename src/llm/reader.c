@@ -30,7 +30,7 @@ void al_llm_reader_fail(struct al_llm_reader *r, enum al_llm_fault_kind kind, co
         .answered = true,
     };
     autobuf struct al_buf shown = AL_BUF_INIT(sizeof text * 8);
-    al_text_visible(&shown, al_str_of(text), false);
+    al_llm_scrub(al_utf8_cut(al_str_of(text), sizeof text), r->key, sizeof text, &shown);
     struct al_str fits = al_utf8_cut(al_buf_str(&shown), sizeof r->fault.message - 1);
     memcpy(r->fault.message, fits.p, fits.n);
 }
@@ -62,7 +62,9 @@ void al_llm_reader_error(struct al_llm_reader *r, const struct al_json *error)
 bool al_llm_reader_end_word(struct al_llm_reader *r, struct al_str word, const struct al_llm_end_word *known,
                             size_t n)
 {
-    struct al_str fits = al_utf8_cut(word, sizeof r->end_word - 1);
+    autobuf struct al_buf shown = AL_BUF_INIT(8 * sizeof r->end_word);
+    al_text_visible(&shown, al_utf8_cut(word, sizeof r->end_word), false);
+    struct al_str fits = al_utf8_cut(al_buf_str(&shown), sizeof r->end_word - 1);
     memset(r->end_word, 0, sizeof r->end_word);
     memcpy(r->end_word, fits.p, fits.n);
     for (size_t i = 0; i < n; i++) {
