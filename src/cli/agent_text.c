@@ -6,6 +6,7 @@
 #include "cli/agent_text.h"
 
 #include "base/text.h"
+#include "cli/ask.h"
 #include "cli/term.h"
 #include "os/fd.h"
 
@@ -17,16 +18,21 @@
 #define HELD_MAX (128u << 20)
 #define DATA_MAX (256u << 20)
 #define ARGUMENT_CHARS 120
+#define LATER_MAX (1u << 20)
 
 void al_agent_text_init(struct al_agent_text *t, struct al_app *app, struct al_out *out, bool raw)
 {
-    *t = (struct al_agent_text){
-        .app = app, .out = out, .raw = raw && !app->tty, .held = AL_BUF_INIT(HELD_MAX)};
+    *t = (struct al_agent_text){.app = app,
+                                .out = out,
+                                .raw = raw && !app->tty,
+                                .held = AL_BUF_INIT(HELD_MAX),
+                                .later = AL_BUF_INIT(LATER_MAX)};
 }
 
 void al_agent_text_fini(struct al_agent_text *t)
 {
     al_buf_free(&t->held);
+    al_buf_free(&t->later);
 }
 
 static void write_out(struct al_agent_text *t, struct al_str s)
@@ -38,7 +44,6 @@ static void write_out(struct al_agent_text *t, struct al_str s)
     al_out_write(t->out, s, false);
     t->mid_line = s.p[s.n - 1] != '\n';
     t->app->mid_line = t->app->tty && t->mid_line;
-    t->spoke = true;
 }
 
 static void whole_line(struct al_agent_text *t)
@@ -49,11 +54,40 @@ static void whole_line(struct al_agent_text *t)
         write_out(t, AL_STR("\n"));
 }
 
-/* A line of ours on the same terminal begins in its first column. */
-static void before_line(struct al_agent_text *t)
+/* A line of ours. On the same terminal it begins in the first column, and not behind a question that stands
+ * there. */
+static void say(struct al_agent_text *t, struct al_str line)
 {
+    if (al_ask_open(t->app)) {
+        al_buf_add_str(&t->later, line);
+        al_buf_addc(&t->later, '\n');
+        return;
+    }
+    al_app_progress_end(t->app);
     if (t->app->tty)
         whole_line(t);
+    al_app_note(t->app, "%.*s", AL_FMT(line));
+}
+
+static void say_later(struct al_agent_text *t)
+{
+    struct al_str rest = al_buf_str(&t->later);
+    if (!rest.n || al_ask_open(t->app))
+        return;
+    while (rest.n) {
+        const char *end = memchr(rest.p, '\n', rest.n);
+        size_t n = end ? (size_t)(end - rest.p) : rest.n;
+        say(t, (struct al_str){rest.p, n});
+        rest.p += n + (end != NULL);
+        rest.n -= n + (end != NULL);
+    }
+    al_buf_clear(&t->later);
+}
+
+static void progress(struct al_agent_text *t, struct al_str json)
+{
+    if (!t->app->mid_line && !al_ask_open(t->app))
+        al_app_progress(t->app, json);
 }
 
 static void text_delta(struct al_agent_text *t, struct al_str text)
@@ -79,6 +113,7 @@ static void answer_ended(struct al_agent_text *t)
 
 void al_agent_text_end(struct al_agent_text *t)
 {
+    say_later(t);
     al_app_progress_end(t->app);
     answer_ended(t);
 }
@@ -130,7 +165,6 @@ static void request_retry(struct al_agent_text *t, const struct al_json *data)
     al_app_progress_end(t->app);
     if (t->held.n)
         strike(t);
-    before_line(t);
     al_buf_clear(&t->held);
     if (al_str_is(reason, "connect") || al_str_is(reason, "cut"))
         al_buf_adds(&b, "connection lost");
@@ -146,7 +180,7 @@ static void request_retry(struct al_agent_text *t, const struct al_json *data)
         al_buf_adds(&b, ": ");
         al_text_visible(&b, al_utf8_head(message, 300), false);
     }
-    al_app_note(t->app, "%.*s", AL_FMT(al_buf_str(&b)));
+    say(t, al_buf_str(&b));
 }
 
 /* --- tools --- */
@@ -156,14 +190,13 @@ static void tool_started(struct al_agent_text *t, const struct al_json *data)
     autobuf struct al_buf b = AL_BUF_INIT(4096);
     struct al_str name = al_json_get_text(data, "name"), arguments = al_json_get_text(data, "arguments");
     struct al_str head = al_utf8_head(arguments, ARGUMENT_CHARS);
-    before_line(t);
     al_buf_adds(&b, "> ");
     al_text_plain(&b, al_utf8_head(name, 64), false);
     al_buf_addc(&b, ' ');
     al_text_plain(&b, head, false);
     if (head.n < arguments.n)
         al_buf_adds(&b, "…");
-    al_app_note(t->app, "%.*s", AL_FMT(al_buf_str(&b)));
+    say(t, al_buf_str(&b));
 }
 
 static void tool_completed(struct al_agent_text *t, const struct al_json *data)
@@ -174,7 +207,6 @@ static void tool_completed(struct al_agent_text *t, const struct al_json *data)
     bool settled = al_json_is_true(al_json_get(data, "settled"));
     struct al_str preview = al_json_get_text(data, "preview");
     const char *line = preview.n ? memchr(preview.p, '\n', preview.n) : NULL;
-    before_line(t);
     if (settled) { /* a former process began it: its start was not seen here */
         al_buf_adds(&b, "> ");
         al_text_plain(&b, al_utf8_head(al_json_get_text(data, "name"), 64), false);
@@ -191,16 +223,15 @@ static void tool_completed(struct al_agent_text *t, const struct al_json *data)
             &b, al_utf8_head((struct al_str){preview.p, line ? (size_t)(line - preview.p) : preview.n}, 300),
             false);
     }
-    al_app_note(t->app, "%.*s", AL_FMT(al_buf_str(&b)));
+    say(t, al_buf_str(&b));
 }
 
 static void named(struct al_agent_text *t, const char *says, struct al_str what)
 {
     autobuf struct al_buf b = AL_BUF_INIT(8192);
-    before_line(t);
     al_buf_adds(&b, says);
     al_text_plain(&b, al_utf8_head(what, 900), false);
-    al_app_note(t->app, "%.*s", AL_FMT(al_buf_str(&b)));
+    say(t, al_buf_str(&b));
 }
 
 static void approval_resolved(struct al_agent_text *t, const struct al_json *data)
@@ -227,11 +258,13 @@ static void injected(struct al_agent_text *t, const struct al_json *data)
 
 static void compacted(struct al_agent_text *t, const struct al_json *data)
 {
+    autobuf struct al_buf b = AL_BUF_INIT(256);
     int64_t before = 0, after = 0;
-    before_line(t);
     if (al_json_int(al_json_get(data, "tokensBefore"), 0, INT64_MAX, &before) &&
         al_json_int(al_json_get(data, "tokensAfter"), 0, INT64_MAX, &after))
-        al_app_note(t->app, "summarised: about %lld tokens became %lld", (long long)before, (long long)after);
+        al_buf_addf(&b, "summarised: about %lld tokens became %lld", (long long)before, (long long)after);
+    if (b.n)
+        say(t, al_buf_str(&b));
 }
 
 /* --- the last line --- */
@@ -270,8 +303,7 @@ static void summary(struct al_agent_text *t, const struct al_agent_event *e, con
         al_buf_adds(&b, ", ");
         al_text_duration(&b, (uint64_t)ms);
     }
-    before_line(t);
-    al_app_note(t->app, "%.*s", AL_FMT(al_buf_str(&b)));
+    say(t, al_buf_str(&b));
 }
 
 static bool is(const struct al_agent_event *e, const char *type)
@@ -311,10 +343,11 @@ void al_agent_text_event(struct al_agent_text *t, const struct al_agent_event *e
     struct al_err err;
     if (al_json_parse(&arena, e->data, &data, &err) < 0)
         return;
+    say_later(t);
     if (is(e, "text_delta"))
         text_delta(t, al_json_get_text(data, "text"));
     else if (is(e, "reasoning_delta"))
-        al_app_progress(t->app, AL_STR("{\"note\":\"the model is thinking\"}"));
+        progress(t, AL_STR("{\"note\":\"the model is thinking\"}"));
     else if (is(e, "turn_completed"))
         answer_ended(t);
     else if (is(e, "request_retry"))
@@ -323,8 +356,8 @@ void al_agent_text_event(struct al_agent_text *t, const struct al_agent_event *e
         tool_started(t, data);
     else if (is(e, "tool_completed"))
         tool_completed(t, data);
-    else if (is(e, "tool_progress") && !t->app->mid_line)
-        al_app_progress(t->app, al_json_get(data, "data") ? al_json_get(data, "data")->raw : AL_STR("{}"));
+    else if (is(e, "tool_progress"))
+        progress(t, al_json_get(data, "data") ? al_json_get(data, "data")->raw : AL_STR("{}"));
     else
         other(t, e, data);
 }

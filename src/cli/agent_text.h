@@ -12,7 +12,7 @@ struct al_agent_text {
     bool raw;         /* control characters go out as they came: a pipe, and asked for */
     bool mid_line;    /* standard output does not stand at the beginning of a line */
     struct al_buf held; /* text of the answer that is not whole yet, as it is shown */
-    bool spoke;       /* something was shown */
+    struct al_buf later; /* lines that came while a question stood on the terminal */
 };
 void al_agent_text_init(struct al_agent_text *t, struct al_app *app, struct al_out *out, bool raw);
 void al_agent_text_fini(struct al_agent_text *t);

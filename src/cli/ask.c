@@ -378,6 +378,11 @@ void al_ask_questions(struct al_app *app, const struct al_agent_question *q)
         a->questions[a->n_questions++] = (struct question){.header = al_xstrdup(""), .text = al_xstrdup("")};
 }
 
+bool al_ask_open(const struct al_app *app)
+{
+    return app->asking && app->asking->shown;
+}
+
 void al_ask_end(struct al_app *app)
 {
     struct al_ask_state *s = app->asking;

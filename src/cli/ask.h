@@ -13,6 +13,8 @@ struct al_app;
 void al_ask_approval(struct al_app *app, const struct al_ask *ask, bool sessions);
 /* The questions of ask_user_question, one after the other. */
 void al_ask_questions(struct al_app *app, const struct al_agent_question *q);
+/* Whether one stands on the terminal: nothing else is to be shown there before its answer. */
+bool al_ask_open(const struct al_app *app);
 /* Ends all that stand open, unanswered. */
 void al_ask_end(struct al_app *app);
 

@@ -332,6 +332,7 @@ static void tell_failure(struct run *r, const struct al_err *err)
 static int finish(struct run *r, int result)
 {
     struct al_err *err = &r->reply->err;
+    al_ask_end(r->app);
     if (result == 0)
         result = outcome(r, err);
     if (result < 0)
@@ -365,7 +366,6 @@ static int go(struct al_app *app, struct al_reply *reply, const char *session, s
     al_agent_text_init(&r.text, app, &r.out, al_args_has(&app->args, AL_FLAG_RAW));
     int result = finish(&r, work(&r, session, prompt_at, &reply->err));
     app->on_signal = NULL;
-    al_ask_end(app);
     if (r.agent)
         al_agent_free(r.agent);
     al_endpoint_close(&r.e);
