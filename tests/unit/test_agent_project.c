@@ -70,7 +70,7 @@ static void files_come_from_the_config_folder_and_from_the_root_to_the_current_f
     assert_string_equal(c.files[2].path, path);
     assert_true(c.files[0].trusted && c.files[0].used && c.files[0].bytes == 10 && c.files[0].sent == 10);
     assert_true(!c.files[1].trusted && c.files[1].used && !c.files[2].trusted && c.files[2].used);
-    assert_string_equal(c.user.p, "# The person's own instructions\nown words\n");
+    assert_true(al_str_is(al_buf_str(&c.user), "# The person's own instructions\nown words\n"));
     ptrdiff_t root = al_str_find(al_buf_str(&c.repository), AL_STR("\nAGENTS.md:\n> of the root\n")),
               deep = al_str_find(al_buf_str(&c.repository), AL_STR("\na/b/AGENTS.md:\n> of b\n"));
     assert_true(root > 0 && deep > root);
