@@ -27,7 +27,8 @@ void al_endpoint_close(struct al_endpoint *e);
 int al_agent_session_find(struct al_app *app, const char *word, struct al_session *ret, struct al_err *err) AL_MUST_CHECK;
 bool al_agent_session_newest(void *ud, const struct al_session *s); /* ud: char[AL_ID_MAX]; for al_store_session_each */
 char *al_credentials_file(void); /* malloc'ed */
-/* What the provider of the configuration is, without any key: "anthropic, https://…, model X". Nothing when there is none. */
-void al_endpoint_say(struct al_app *app, struct al_buf *out);
+/* What the provider of the configuration is, without any key: "anthropic (messages, https://…), model X, key from …". w: also
+ * the member "provider"; may be NULL. 1 it can be used, 0 there is none or no key for it, -1 with err. Needs the config. */
+int al_endpoint_say(struct al_app *app, struct al_buf *out, struct al_jw *w, struct al_err *err) AL_MUST_CHECK;
 
 #endif

@@ -216,14 +216,55 @@ void al_endpoint_close(struct al_endpoint *e)
     *e = (struct al_endpoint){0};
 }
 
-void al_endpoint_say(struct al_app *app, struct al_buf *out)
+static void say_key(const struct al_endpoint *e, const struct al_err *missing, struct al_buf *out)
+{
+    if (e->key.value)
+        al_buf_addf(out, ", key from %s%s%s", e->key.source, e->key.name ? ": " : "",
+                    e->key.name ? e->key.name : "");
+    else if (missing->code != AL_OK)
+        al_buf_adds(out, ", but there is no key for it");
+    else
+        al_buf_adds(out, ", without a key");
+}
+
+static void endpoint_json(struct al_jw *w, const struct al_endpoint *e)
+{
+    al_jw_key(w, "provider");
+    al_jw_obj(w);
+    al_jw_kstrz(w, "name", e->provider.name);
+    al_jw_kstrz(w, "api", al_api_name(e->provider.api));
+    al_jw_kstrz(w, "baseUrl", e->provider.base_url);
+    al_jw_kstrz(w, "model", e->model);
+    al_jw_kstrz(w, "keyFrom", e->key.source);
+    al_jw_end(w);
+}
+
+int al_endpoint_say(struct al_app *app, struct al_buf *out, struct al_jw *w, struct al_err *err)
 {
     struct al_endpoint e = {0};
-    struct al_err err;
-    if (find_provider(app, &e.provider, &err) == 0) {
+    struct al_err missing = {0};
+    if (!al_config_text(app->config, AL_OPT_PROVIDER) && al_config_providers(app->config)->n != 1) {
+        al_buf_adds(out, "none is chosen: `alisio setup provider` connects one, for `alisio run`");
+        if (w) {
+            al_jw_key(w, "provider");
+            al_jw_null(w);
+        }
+        return 0;
+    }
+    autofree char *file = al_credentials_file();
+    int r = find_provider(app, &e.provider, err);
+    if (r == 0)
+        r = al_key_find(&e.provider, NULL, file, &e.key, err);
+    if (r == 0) {
         find_model(app, &e);
-        al_buf_addf(out, "%s (%s, %s)", e.provider.name, al_api_name(e.provider.api), e.provider.base_url);
-        al_buf_addf(out, ", %s%s", e.model ? "model " : "no model is named", e.model ? e.model : "");
+        if (!e.key.value)
+            (void)!need_key(&e.provider, &missing);
+        al_buf_addf(out, "%s (%s, %s), %s%s", e.provider.name, al_api_name(e.provider.api),
+                    e.provider.base_url, e.model ? "model " : "no model is named", e.model ? e.model : "");
+        say_key(&e, &missing, out);
+        if (w)
+            endpoint_json(w, &e);
     }
     al_endpoint_close(&e);
+    return r < 0 ? -1 : missing.code == AL_OK;
 }

@@ -1,4 +1,5 @@
 #include "cli/doctor.h"
+#include "cli/agent_cmd.h"
 #include "cli/app.h"
 #include "cli/commands.h"
 #include "cli/mcp_common.h"
@@ -150,6 +151,20 @@ static void check_servers(struct al_doctor *d)
                       d->app->servers.n ? " (`alisio mcp doctor` starts them)" : "");
 }
 
+static void check_provider(struct al_doctor *d)
+{
+    struct al_err err = {0};
+    autobuf struct al_buf text = AL_BUF_INIT(8192);
+    if (!d->app->config)
+        return;
+    int r = al_endpoint_say(d->app, &text, NULL, &err);
+    bool chosen = al_config_text(d->app->config, AL_OPT_PROVIDER) != NULL;
+    if (r < 0)
+        al_doctor_say(d, AL_MARK_BAD, "provider", "%s", err.msg);
+    else
+        al_doctor_say(d, r == 0 && chosen ? AL_MARK_WARN : AL_MARK_OK, "provider", "%.*s", AL_FMT(al_buf_str(&text)));
+}
+
 static void check_workspace(struct al_doctor *d)
 {
     struct al_app *app = d->app;
@@ -265,6 +280,7 @@ int al_cmd_doctor(struct al_app *app, struct al_reply *reply)
     check_config(&d);
     check_state(&d);
     check_servers(&d);
+    check_provider(&d);
     check_workspace(&d);
     al_doctor_programs(&d);
     check_engine(&d, need[NEED_JS]);

@@ -1,4 +1,5 @@
 #include "cli/analysis.h"
+#include "cli/agent_cmd.h"
 #include "cli/commands.h"
 #include "cli/mcp_common.h"
 #include "cli/table.h"
@@ -204,6 +205,10 @@ int al_cmd_forge_status(struct al_app *app, struct al_reply *reply)
     al_jw_kbool(&w, "guides", guides);
     al_buf_addf(&reply->text, "%-10s ", "mcp");
     r = al_say_servers(app, &reply->text, &w, &reply->err);
+    al_buf_addc(&reply->text, '\n');
+    al_buf_addf(&reply->text, "%-10s ", "provider");
+    if (r == 0 && al_endpoint_say(app, &reply->text, &w, &reply->err) < 0)
+        r = -1;
     al_buf_addc(&reply->text, '\n');
     if (r == 0 && al_args_has(&app->args, AL_FLAG_PROBE))
         r = probe_part(app, reply, &w);
