@@ -17,18 +17,21 @@
 #define EVENT_MAX (1u << 20)
 #define BODY_MAX (32u << 20)
 #define DEADLINE_MS (10 * 60 * 1000)
+#define SAY_EVERY_MS 15000
 #define NOTE_FROM 1200 /* bytes: a shorter result is no large one */
-#define REDUCE_TO 70   /* of a hundred: where reducing may stop */
-#define SHARE_MIN 100  /* tokens of a result that stay at least */
-#define LITTLE 80      /* of a hundred: more than this is left, so little was saved */
+#define NOTE "[The result of "
+#define REDUCE_TO 70  /* of a hundred: where reducing may stop */
+#define SHARE_MIN 100 /* tokens of a result that stay at least */
+#define LITTLE 80     /* of a hundred: more than this is left, so little was saved */
 #define LITTLE_TIMES 2
 
 struct al_compaction {
     bool overflow;
     bool again; /* the summary's own request was too large once */
     struct al_cut cut;
-    int64_t before; /* tokens */
-    struct al_timer *deadline;
+    int64_t before;           /* tokens */
+    struct al_timer *waiting; /* says now and then that it is still at work */
+    uint64_t began_ms;
     struct al_err err;
 };
 
@@ -79,7 +82,7 @@ static void end(struct al_agent *a, bool ok, const struct al_err *err)
 {
     struct al_compaction *c = a->turn->compaction;
     struct al_err e = err ? *err : (struct al_err){.code = AL_OK};
-    al_timer_stop(c->deadline);
+    al_timer_stop(c->waiting);
     free(c);
     a->turn->compaction = NULL;
     al_turn_compacted(a, ok, &e);
@@ -97,33 +100,27 @@ static void end_full(struct al_agent *a)
 
 static bool is_note(struct al_str text)
 {
-    return al_str_starts(text, "[The result of ");
+    return al_str_starts(text, NOTE);
 }
 
-static struct al_str name_of_call(const struct al_agent *a, size_t at, struct al_str id)
+static bool reduce_one(struct al_agent *a, struct al_llm_message *m)
 {
-    for (; at > 0; at--) {
-        const struct al_llm_message *m = &a->history.v[at - 1];
-        for (size_t i = 0; i < m->n_parts; i++)
-            if (m->parts[i].kind == AL_LLM_CALL && al_str_eq(m->parts[i].id, id))
-                return m->parts[i].name;
-    }
-    return AL_STR("a tool");
-}
-
-static bool reduce_one(struct al_agent *a, size_t at)
-{
-    struct al_llm_message *m = &a->history.v[at];
+    autobuf struct al_buf where = AL_BUF_INIT(1024);
     struct al_err err;
     if (m->role != AL_LLM_RESULT || m->n_parts != 1 || m->parts[0].text.n < NOTE_FROM ||
         is_note(m->parts[0].text))
         return false;
-    struct al_str name = name_of_call(a, at, m->call_id);
+    /* One that was cut has its place, and that has the whole. */
+    if (al_str_find(m->parts[0].text, AL_STR(AL_AGENT_LEFT_OUT)) < 0)
+        al_window_say_where(a, m->call_id, m->parts[0].text, &where);
+    else
+        al_buf_addf(&where, "The whole is still in scratch:results/%.*s.txt, if there is a scratchpad.",
+                    AL_FMT(m->call_id));
     char *note = al_arena_printf(
         &a->history.arena,
-        "[The result of %.*s (%zu bytes) was left out to make room. It is kept in the journal as "
-        "%.*s; make the call again if it is needed.]",
-        AL_FMT(name), m->parts[0].text.n, AL_FMT(m->call_id));
+        NOTE "%.*s (%zu bytes) was left out to make room; the journal keeps it as %.*s. %.*s]",
+        AL_FMT(al_window_call_name(a, m->call_id)), m->parts[0].text.n, AL_FMT(m->call_id),
+        AL_FMT(al_buf_str(&where)));
     if (!note || al_turn_call_reduce(a->store, a->session, m->call_id.p, al_str_of(note), &err) < 0)
         return false;
     m->parts[0].text = al_str_of(note);
@@ -143,7 +140,7 @@ bool al_compact_reduce(struct al_agent *a, unsigned keep, int64_t goal)
     size_t n = 0, to = al_compact_reducible(a->history.v, a->history.n, keep);
     int64_t before = al_window_estimate(a);
     for (size_t i = 0; i < to; i++) {
-        if (!reduce_one(a, i))
+        if (!reduce_one(a, &a->history.v[i]))
             continue;
         n++;
         al_window_changed(a);
@@ -226,7 +223,8 @@ static int store_ranges(struct al_agent *a, struct al_str text, struct al_err *e
         return store_range(a, cut->before_first, cut->before_last, al_buf_str(&body), err);
     if (store_range(a, cut->after_first, cut->after_last, al_buf_str(&body), err) < 0)
         return -1;
-    al_agent_user_body(AL_LLM_SUMMARY, AL_STR("[What was said before this is part of the summary below.]"), &pointer);
+    al_agent_user_body(AL_LLM_SUMMARY, AL_STR("[What was said before this is part of the summary below.]"),
+                       &pointer);
     return before ? store_range(a, cut->before_first, cut->before_last, al_buf_str(&pointer), err) : 0;
 }
 
@@ -274,11 +272,11 @@ static void take_summary(struct al_agent *a, struct al_str text)
     }
     al_failpoint("agent.compact_stored");
     /* The range is of the history as it was. */
-    struct al_compaction was = *c;
+    const struct al_cut was = c->cut;
     int64_t after;
     autobuf struct al_buf data = AL_BUF_INIT(EVENT_MAX);
-    size_t first = was.cut.before_last > was.cut.before_first ? was.cut.before_first : was.cut.after_first;
-    size_t last = was.cut.after_last > was.cut.after_first ? was.cut.after_last : was.cut.before_last;
+    size_t first = was.before_last > was.before_first ? was.before_first : was.after_first;
+    size_t last = was.after_last > was.after_first ? was.after_last : was.before_last;
     int64_t first_seq = a->history.v[first].seq, last_seq = 0;
     for (size_t i = first; i < last; i++)
         last_seq = a->history.v[i].seq > last_seq ? a->history.v[i].seq : last_seq;
@@ -287,6 +285,7 @@ static void take_summary(struct al_agent *a, struct al_str text)
         fail_summary(a, &err, true);
         return;
     }
+    c->cut = (struct al_cut){0};
     al_window_changed(a);
     after = al_window_estimate(a);
     al_buf_addf(
@@ -397,11 +396,9 @@ static void on_done(void *ud, const struct al_llm_answer *answer, const struct a
     fail_summary(a, &err, false);
 }
 
-static void on_deadline(void *ud)
+static void give_up(struct al_agent *a)
 {
-    struct al_agent *a = ud;
     struct al_err err;
-    a->turn->compaction->deadline = NULL;
     if (a->asking)
         al_llm_cancel(a->asking);
     a->asking = NULL;
@@ -411,6 +408,20 @@ static void on_deadline(void *ud)
             DEADLINE_MS / 60000);
     al_hint(&err, "`alisio resume %s` tries again", a->session);
     fail_summary(a, &err, true);
+}
+
+static void on_waiting(void *ud)
+{
+    struct al_agent *a = ud;
+    uint64_t ms = al_mono_ms() - a->turn->compaction->began_ms;
+    autobuf struct al_buf text = AL_BUF_INIT(256);
+    if (ms >= DEADLINE_MS) {
+        give_up(a);
+        return;
+    }
+    al_buf_addf(&text, "the summary of the older turns is being made (%llu s)",
+                (unsigned long long)(ms / 1000));
+    al_turn_notice(a, al_buf_str(&text));
 }
 
 static void ask(struct al_agent *a)
@@ -465,7 +476,8 @@ void al_compact_start(struct al_agent *a, bool overflow)
         return;
     if (al_compact_cut(a->history.v, a->history.n, keep, &t->compaction->cut)) {
         tell(a, "compaction_started", reason_of(t->compaction), -1, NULL);
-        t->compaction->deadline = al_timer_start(a->loop, DEADLINE_MS, on_deadline, a);
+        t->compaction->began_ms = al_mono_ms();
+        t->compaction->waiting = al_timer_every(a->loop, SAY_EVERY_MS, on_waiting, a);
         ask(a);
     } else if (!overflow && (al_window_estimate(a) <= room || !al_window_is_known(a))) {
         end(a, true, NULL); /* there is nothing to shorten, and no need yet */
@@ -485,7 +497,7 @@ void al_compact_cancel(struct al_agent *a)
     a->asking = NULL;
     if (!c)
         return;
-    al_timer_stop(c->deadline);
+    al_timer_stop(c->waiting);
     free(c);
     a->turn->compaction = NULL;
 }

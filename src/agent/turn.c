@@ -94,7 +94,7 @@ int64_t al_turn_max_tokens(const struct al_agent *a)
 static bool over_limit(struct al_agent *a)
 {
     struct al_agent_turn *t = a->turn;
-    int64_t max = al_turn_max(a), tokens = t->usage.input + t->usage.output,
+    int64_t max = al_turn_max(a), tokens = t->usage.input + t->usage.output + t->unreported,
             max_tokens = al_turn_max_tokens(a);
     struct al_err err;
     if ((int64_t)t->n_answers >= max) {
@@ -371,8 +371,12 @@ void al_turn_count(struct al_agent *a, const struct al_llm_answer *answer)
     t->api_ms += answer->api_ms;
     if (t->ttft_ms < 0)
         t->ttft_ms = (int64_t)answer->ttft_ms;
-    if (!u->known)
+    if (!u->known) {
+        autobuf struct al_buf text = AL_BUF_INIT(TEXT_MAX);
+        al_llm_message_text(&answer->message, &text);
+        t->unreported += a->window.estimated + al_llm_estimate(al_buf_str(&text));
         return;
+    }
     int64_t cost = al_llm_cost(&price, u);
     t->cost = cost < 0 || t->cost < 0 ? -1 : t->cost + cost;
     t->usage.input += u->input;
@@ -428,6 +432,8 @@ static void on_whole(struct al_agent *a, const struct al_llm_answer *answer)
     al_window_report(a, &answer->usage);
     tell_turn(a, answer);
     if (n_calls == 0) {
+        if (t->answer.n == 0)
+            al_turn_notice(a, AL_STR("the model ended its turn without a text"));
         al_turn_finish(a, AL_AGENT_COMPLETED, NULL);
         return;
     }

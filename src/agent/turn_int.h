@@ -67,6 +67,7 @@ struct al_agent_turn {
     unsigned unknown_now;      /* of the request in flight: attempts that may have cost something */
     struct al_llm_usage usage; /* sums; known: none is missing */
     bool estimated;           /* a report was missing: the sums are lower bounds */
+    int64_t unreported;       /* tokens, estimated: of answers without a report */
     int64_t cost;             /* pico-dollars; -1: no price */
     uint64_t api_ms;
     int64_t ttft_ms;          /* of the first answer; -1: none yet */
@@ -159,6 +160,9 @@ int64_t al_window_room(const struct al_agent *a);  /* for the input at most */
 /* As al_window_cut_result, for so many tokens. */
 #define AL_AGENT_LEFT_OUT "[Left out here: "
 void al_window_cut(struct al_agent *a, struct al_str call_id, struct al_str text, int64_t room, struct al_buf *out);
+/* Where all of a result can be read, in words; it is put there. */
+void al_window_say_where(struct al_agent *a, struct al_str call_id, struct al_str text, struct al_buf *out);
+struct al_str al_window_call_name(const struct al_agent *a, struct al_str id);
 /* CONTEXT_LIMIT, with sizes by part. */
 void al_window_fail(struct al_agent *a, struct al_err *err);
 

@@ -317,22 +317,44 @@ static struct al_str piece(struct al_str s, size_t max, bool from_end)
     return (struct al_str){s.p + at, s.n - at};
 }
 
-/* Where the whole can be read; into words. */
-static void say_where(struct al_agent *a, struct al_str call_id, struct al_str text, struct al_buf *out)
+struct al_str al_window_call_name(const struct al_agent *a, struct al_str id)
+{
+    for (size_t at = a->history.n; at > 0; at--) {
+        const struct al_llm_message *m = &a->history.v[at - 1];
+        for (size_t i = 0; i < m->n_parts; i++)
+            if (m->parts[i].kind == AL_LLM_CALL && al_str_eq(m->parts[i].id, id))
+                return m->parts[i].name;
+    }
+    return AL_STR("a tool");
+}
+
+/* A call that may have changed something is not to be made again for its text. */
+static bool may_repeat(const struct al_agent *a, struct al_str call_id)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(8u << 20);
+    const struct al_tool *tool = al_core_find_tool(a->core, al_window_call_name(a, call_id), &arena);
+    return !tool || tool->effect == AL_EFFECT_READ;
+}
+
+void al_window_say_where(struct al_agent *a, struct al_str call_id, struct al_str text, struct al_buf *out)
 {
     struct al_scratch *scratch = al_core_scratch(a->core);
     const struct al_tool *read = al_core_tool(a->core, AL_STR("read_file"));
+    bool again = may_repeat(a, call_id);
     struct al_err err;
     char rel[AL_ID_MAX + 32];
     snprintf(rel, sizeof(rel), "results/%.*s.txt", AL_FMT(call_id));
     if (scratch && read && al_agent_offers(a, read) && al_scratch_write(scratch, rel, text, &err) == 0)
         al_buf_addf(out,
                     "The whole is in scratch:%s: read_file reads it on with startLine and limit, search_text "
-                    "finds in it; "
-                    "or make the call again for a part of it.",
-                    rel);
-    else
+                    "finds in it%s.",
+                    rel, again ? "; or make the call again for a part of it" : "");
+    else if (again)
         al_buf_adds(out, "Make the call again for a part of it (a range, a filter, a smaller limit).");
+    else
+        al_buf_adds(
+            out,
+            "The whole is in the journal, where the user can read it; do not make the call again for it.");
 }
 
 /* What a text takes, and rather more: a limit is not the place for a mean. */
@@ -351,7 +373,7 @@ void al_window_cut(struct al_agent *a, struct al_str call_id, struct al_str text
         return;
     }
     autobuf struct al_buf where = AL_BUF_INIT(1024);
-    say_where(a, call_id, text, &where);
+    al_window_say_where(a, call_id, text, &where);
     int64_t words = 100 + al_llm_estimate(al_buf_str(&where));
     size_t bytes = room > 2 * words ? (size_t)((double)text.n * (double)(room - words) / (double)tokens) : 0;
     for (;; bytes = bytes * 9 / 10) { /* parts of it may be denser than the whole */

@@ -162,7 +162,7 @@ describe("what does not fit", () => {
     assert.ok(reduced[0].data.tokensAfter < reduced[0].data.tokensBefore);
     assert.equal(r.asked.filter(isSummary).length, 0);
     const body = r.asked.at(-1).body, results = body.messages.filter((m) => m.role === "tool");
-    assert.match(results[0].content, /^\[The result of read_file \(\d+ bytes\) was left out .* call_\w+;/);
+    assert.match(results[0].content, /^\[The result of read_file \(\d+ bytes\) was left out .* call_\w+\. The whole is in scratch:results\/call_/);
     assert.match(results.at(-1).content, /file5 99/, "the newest stay");
   });
   it("of one result: head, end, and a place where the whole can be read on", async () => {
