@@ -35,6 +35,7 @@ struct al_llm_attempt {
     uint64_t started_ms, last_byte_ms, ending_ms, ttft_ms;
     bool any_byte; /* of the body */
     bool sent;     /* the request has gone out, as far as is known */
+    bool looked;   /* once more, after a limit was over */
     bool no_first; /* no limit to the first byte */
     bool over;     /* the result stands: only to be told */
     bool cancelled;
@@ -183,6 +184,7 @@ static void end_soon(struct al_llm_attempt *a)
 }
 
 static void arm(struct al_llm_attempt *a);
+static void on_time(void *ud);
 
 static void fail_time(struct al_llm_attempt *a, uint64_t limit_ms)
 {
@@ -217,12 +219,25 @@ static bool is_near(struct al_llm_attempt *a)
     return a->no_first;
 }
 
+/* A limit is over by the clock. Where this process did not run for a while, bytes may have come that nobody
+ * has looked at: the loop reads once more before they count as missing. */
+static bool looked_again(struct al_llm_attempt *a)
+{
+    if (a->looked)
+        return true;
+    a->looked = true;
+    a->timer = a->l->time.wait(a->l->time.ud, 1, on_time, a);
+    return false;
+}
+
 static void on_time(void *ud)
 {
     struct al_llm_attempt *a = ud;
     a->timer = NULL;
     enter(a);
     uint64_t t = now(a);
+    bool late = a->any_byte ? t - a->last_byte_ms >= idle_limit(a)
+                            : t - a->started_ms >= first_limit(a) && !is_near(a);
     if (a->reader.state == AL_LLM_ENDING && t - a->ending_ms >= AFTER_FINISH_MS) {
         al_llm_reader_eof(&a->reader);
         if (a->reader.state != AL_LLM_ENDED) {
@@ -230,10 +245,9 @@ static void on_time(void *ud)
             take_reader_fault(a);
         }
         tell(a);
-    } else if (a->any_byte && t - a->last_byte_ms >= idle_limit(a)) {
-        fail_time(a, idle_limit(a));
-    } else if (!a->any_byte && t - a->started_ms >= first_limit(a) && !is_near(a)) {
-        fail_time(a, first_limit(a));
+    } else if (late) {
+        if (looked_again(a))
+            fail_time(a, a->any_byte ? idle_limit(a) : first_limit(a));
     } else {
         arm(a);
     }
@@ -317,6 +331,7 @@ static bool on_body(void *ud, struct al_str bytes)
         return !a->cancelled; /* what follows the end is read only as far as it is there already */
     enter(a);
     a->last_byte_ms = now(a);
+    a->looked = false;
     if (!a->any_byte && bytes.n) {
         a->any_byte = true;
         if (a->mode == UNSURE)

@@ -11,6 +11,7 @@
 
 #include <strings.h>
 
+#define PIECE 12 /* bytes of it that are as good as it */
 #define KEY "sk-proj-Canary0123456789abcdefXYZ"
 
 struct hints {
@@ -29,9 +30,11 @@ static void check_text(const char *text, size_t size)
 {
     size_t n = strnlen(text, size);
     struct al_str s = {text, n};
-    if (n == size || !al_utf8_valid(s) || strstr(text, KEY) || strstr(text, "sk-proj-") ||
-        strstr(text, "Canary01234"))
+    if (n == size || !al_utf8_valid(s) || strstr(text, "sk-proj-"))
         abort();
+    for (size_t i = 0; i + PIECE <= strlen(KEY); i++)
+        if (memmem(text, n, KEY + i, PIECE))
+            abort();
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
             abort();
