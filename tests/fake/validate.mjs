@@ -8,6 +8,7 @@ const kind = (v) => (v === null ? "null" : Array.isArray(v) ? "array" : Number.i
 const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?:[^\ud800-\udbff]|^)[\udc00-\udfff]/;
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const ID = /^[a-zA-Z0-9_-]+$/;
+const CHAT_ID = /^[a-zA-Z0-9_.:-]+$/; // servers of this dialect make ids such as functions.name:0, and know them again
 export const MAX_BODY = 32 << 20;
 
 export class Refused extends Error {
@@ -225,7 +226,7 @@ function checkChatCalls(m, at, seen) {
     const where = `${at}.tool_calls[${k}]`;
     if (typeof call?.id !== "string") refuse(`Missing required parameter: '${where}.id'.`, { param: `${where}.id`, code: "missing_required_parameter" });
     if (call.id.length > 64 || call.id === "") refuse(`Invalid '${where}.id': string too long. Expected a string with maximum length 64, but got a string with length ${call.id.length} instead.`, { param: `${where}.id`, code: "string_above_max_length" });
-    if (!ID.test(call.id)) refuse(`Invalid '${where}.id': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`, { param: `${where}.id`, code: "invalid_value" });
+    if (!CHAT_ID.test(call.id)) refuse(`Invalid '${where}.id': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_.:-]+$'.`, { param: `${where}.id`, code: "invalid_value" });
     if (seen.has(call.id)) refuse(`Invalid '${where}.id': duplicate tool call id '${call.id}'.`, { param: `${where}.id`, code: "invalid_value" });
     seen.add(call.id);
     ids.push(call.id);

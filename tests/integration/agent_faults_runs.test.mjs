@@ -112,7 +112,7 @@ describe("retries, limits and time", { concurrency: 4 }, () => {
 
   const refusals = {
     chat: [["stream_options"], ["max_tokens"], ["temperature"], ["reasoning_effort"], ["prompt_cache_key"], ["stream_options", "temperature", "reasoning_effort"]],
-    responses: [["store"], ["include"], ["reasoning_effort"], ["prompt_cache_key"], ["temperature"]],
+    responses: [["store"], ["include"], ["strict"], ["reasoning_effort"], ["prompt_cache_key"], ["temperature"]],
     messages: [["cache_control"], ["temperature"]],
   };
   for (const api of APIS)
