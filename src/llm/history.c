@@ -24,6 +24,7 @@ struct out {
     struct al_llm_message *v;
     size_t n, cap;
     size_t parts_cap; /* of the last message */
+    size_t made_up;   /* results that none had recorded, arguments that were no object */
     size_t bytes;     /* at most what the messages take in the body */
     size_t largest;   /* of one result */
     struct al_str largest_name;
@@ -110,6 +111,7 @@ static struct al_str arguments_of(struct out *o, struct al_str text)
     if (s.p[0] == '{' && al_json_check(s, AL_LLM_MAX_NEST))
         return without_bad_escapes(o, s);
     autobuf struct al_buf b = AL_BUF_INIT(SHOWN_ARGUMENTS * 8);
+    o->made_up++;
     struct al_jw j;
     struct al_str shown = clean(o, (struct al_str){s.p, s.n < SHOWN_ARGUMENTS ? s.n : SHOWN_ARGUMENTS});
     al_jw_init(&j, &b);
@@ -261,6 +263,7 @@ static void add_result(struct out *o, struct al_str call_id, struct al_str name,
 {
     struct al_str text = no_result;
     bool is_error = true;
+    o->made_up += !m;
     if (m) {
         text = no_output;
         is_error = m->is_error;
@@ -528,9 +531,11 @@ int al_llm_history(struct al_arena *a, const struct al_llm_wire *w, const struct
     if (o.over)
         return al_fail(err, AL_CONTEXT_LIMIT, "the conversation does not fit into the memory of one request");
     trim_end(&o);
-    if (lost)
-        al_log(AL_LOG_WARN, "llm", "%zu results of calls that are not in the conversation are not sent",
-               lost);
+    if (lost || o.made_up)
+        al_log(AL_LOG_WARN, "llm",
+               "the conversation was mended before it is sent: %zu results of no call left out, %zu parts "
+               "made up",
+               lost, o.made_up);
     if (check_sizes(&o, err) < 0)
         return -1;
     *ret = o.v;

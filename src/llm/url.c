@@ -71,10 +71,20 @@ static bool is_host_alone(struct al_str s)
     return host_end(s) == s.n;
 }
 
-/* DeepSeek's own documents have no version in its address. */
-static bool unversioned(struct al_str root)
+/*
+ * A host alone is the root of a server, and the API lies under its /v1; DeepSeek's own documents have no
+ * version in its address. Any other path is taken as it was written, but OpenRouter's, whose root people know
+ * by two names.
+ */
+static void complete(struct place *x)
 {
-    return al_str_ends(root, "//api.deepseek.com");
+    if (x->rest.n)
+        return;
+    if (al_str_ends(x->root, "//openrouter.ai"))
+        x->rest = (struct al_str)AL_S("/api/v1");
+    else if (al_str_ends(x->root, "//openrouter.ai/api") ||
+             (is_host_alone(x->root) && !al_str_ends(x->root, "//api.deepseek.com")))
+        x->rest = (struct al_str)AL_S("/v1");
 }
 
 char *al_llm_url(const struct al_provider *p, const char *path)
@@ -90,7 +100,8 @@ char *al_llm_url(const struct al_provider *p, const char *path)
         path = methods[p->api];
     al_buf_add_str(&out, x.root);
     if (path[0] != '/') {
-        if (p->api == AL_API_MESSAGES || (is_host_alone(x.root) && !unversioned(x.root)))
+        complete(&x);
+        if (p->api == AL_API_MESSAGES && !x.rest.n)
             x.rest = (struct al_str)AL_S("/v1");
         al_buf_add_str(&out, x.rest);
         al_buf_addc(&out, '/');
