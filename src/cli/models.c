@@ -391,16 +391,20 @@ static int show(struct asking *q, const char *model, struct al_reply *reply)
 int al_cmd_models_show(struct al_app *app, struct al_reply *reply)
 {
     struct asking q = {.app = app, .arena = AL_ARENA_INIT(64u << 20)};
-    const char *model = app->args.pos[0];
-    int r = *model ? al_endpoint_find(app, false, &q.e, &reply->err)
-                   : al_fail(&reply->err, AL_INVALID_INPUT, "the model's name is empty");
-    if (r == 0) {
+    const char *named = app->args.n_pos ? app->args.pos[0] : NULL;
+    int r = 0;
+    if (named && !*named)
+        r = al_fail(&reply->err, AL_INVALID_INPUT, "the model's name is empty");
+    if (r == 0)
+        r = al_endpoint_find(app, !named, &q.e, &reply->err);
+    if (r == 0 && named) {
         free(q.e.model);
-        q.e.model = al_xstrdup(model);
-        r = ask(&q, model, &reply->err);
+        q.e.model = al_xstrdup(named);
     }
     if (r == 0)
-        r = show(&q, model, reply);
+        r = ask(&q, q.e.model, &reply->err);
+    if (r == 0)
+        r = show(&q, q.e.model, reply);
     close_asking(&q);
     return r;
 }
