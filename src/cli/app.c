@@ -389,6 +389,13 @@ bool al_app_can_ask(const struct al_app *app)
     return !app->json && !app->quiet && al_fd_is_tty(STDIN_FILENO) && al_fd_is_tty(STDERR_FILENO);
 }
 
+bool al_app_repository_trusted(const struct al_app *app)
+{
+    if (app->project_trusted || al_args_has(&app->args, AL_FLAG_TRUST_PROJECT))
+        return true;
+    return !app->project_file && app->store && al_store_trusted(app->store, app->workspace, "");
+}
+
 /* The flag, else ALISIO_ISOLATION: either may only raise what the config says. */
 static int read_isolation(const struct al_app *app, enum al_py_policy *ret, struct al_err *err)
 {

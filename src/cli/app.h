@@ -86,6 +86,9 @@ void al_app_put_path(const struct al_app *app, struct al_jw *w, const char *key,
 
 /* Whether there is a terminal at which a person can be asked. */
 bool al_app_can_ask(const struct al_app *app);
+/* Whether the repository's own words (AGENTS.md) count as the person's wish: --trust-project, or `alisio trust add` of the
+ * folder with the project file that it has now, or with none as it has none now. Once the core is there. */
+bool al_app_repository_trusted(const struct al_app *app);
 /* Calls a tool as the person who typed it, with progress, signals and `uses` questions; fills the reply. */
 int al_app_call(struct al_app *app, struct al_str tool, struct al_str args_json,
                 struct al_reply *reply) AL_MUST_CHECK;

@@ -41,7 +41,7 @@ static void file_json(struct al_jw *w, const struct al_context_file *f)
 
 static void explain(struct al_app *app, const struct al_context *c, struct al_reply *reply)
 {
-    static const char *const heads[] = {"FILE", "BYTES", "SENT", "WORDS OF", "NOTE", NULL};
+    static const char *const heads[] = {"FILE", "BYTES", "SENT", "TRUST", "NOTE", NULL};
     autotable struct al_table t = {0};
     struct al_jw w;
     al_table_init(&t, heads);
@@ -55,7 +55,7 @@ static void explain(struct al_app *app, const struct al_context *c, struct al_re
         al_table_add(&t, f->path);
         al_table_addf(&t, "%zu", f->bytes);
         al_table_addf(&t, "%zu", f->used ? f->sent : 0);
-        al_table_add(&t, f->trusted ? "the user" : "the repository");
+        al_table_add(&t, f->trusted ? "trusted" : "the repository, not trusted");
         al_table_add(&t, f->why ? f->why : f->used ? "" : "not used");
         file_json(&w, f);
     }
@@ -64,7 +64,7 @@ static void explain(struct al_app *app, const struct al_context *c, struct al_re
     if (!c->n)
         al_buf_adds(&reply->text, "no AGENTS.md is read for that folder\n");
     al_table_print(app, &t, &reply->text);
-    if (c->n && c->repository.n && !app->project_trusted)
+    if (c->n && c->repository.n && !al_app_repository_trusted(app))
         al_buf_adds(
             &reply->note,
             "what an untrusted repository says is sent as a quotation, and without a terminal not at all; "
@@ -79,7 +79,7 @@ int al_cmd_context_explain(struct al_app *app, struct al_reply *reply)
     autofree char *home = al_config_home();
     if (!dir || al_app_core(app, "agent", err) < 0)
         return -1;
-    bool trusted = app->project_trusted || al_args_has(&app->args, AL_FLAG_TRUST_PROJECT);
+    bool trusted = al_app_repository_trusted(app);
     if (al_context_read(app->core, home, dir, trusted, &c, err) < 0)
         return -1;
     explain(app, &c, reply);

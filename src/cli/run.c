@@ -248,7 +248,7 @@ static int open_agent(struct run *r, struct al_err *err)
         .home = home,
         .terminal = al_fd_is_tty(STDERR_FILENO) ? ttyname(STDERR_FILENO) : NULL,
         .max_turns = app->args.number[AL_FLAG_MAX_TURNS],
-        .project_trusted = app->project_trusted || al_args_has(&app->args, AL_FLAG_TRUST_PROJECT),
+        .project_trusted = al_app_repository_trusted(app),
         .headless = !can_ask,
     };
     return al_agent_new(&o, can_ask ? &asking : &headless, r, &r->agent, err);

@@ -239,6 +239,24 @@ describe("AGENTS.md", () => {
       assert.equal(explain("--trust-project").structured.files[0].trusted, true);
     }));
 
+  it("of a folder that was trusted is sent headless, until it has another project file", () =>
+    withRig("chat", ({ n }) => ({ text: `answer ${n}` }), { files: { "AGENTS.md": "make test\n" } }, async (rig) => {
+      const alone = (...args) => execFileSync(alisio, args, { cwd: rig.home.workspace, env: rig.home.env, encoding: "utf8", stdio: "pipe" });
+      const sent = async () => {
+        const r = await rig.run(["--json", "hello"]);
+        assert.equal(r.last.type, "run_completed", r.stderr);
+        return usersOf(rig.fake.requests.at(-1)).join("\n").includes("> make test");
+      };
+      assert.equal(await sent(), false);
+      alone("trust", "add", ".");
+      assert.equal(await sent(), true);
+      assert.match(alone("context", "explain", "."), /10 +10 +trusted/);
+      mkdirSync(join(rig.home.workspace, ".alisio"));
+      writeFileSync(join(rig.home.workspace, ".alisio/config.json"), "{}");
+      assert.equal(await sent(), false);
+      assert.match(alone("context", "explain", "."), /not trusted/);
+    }));
+
   it("that nobody may read stops nothing", { skip: process.getuid?.() === 0 && "root reads it all the same" }, () =>
     withRig("chat", [{ text: "a" }], { files: { "AGENTS.md": "locked\n" } }, async (rig) => {
       chmodSync(join(rig.home.workspace, "AGENTS.md"), 0);
