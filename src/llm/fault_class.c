@@ -3,12 +3,21 @@
 
 #include <strings.h>
 
+static char lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+}
+
 ptrdiff_t al_llm_find_words(struct al_str s, const char *words)
 {
     size_t n = strlen(words);
-    for (size_t i = 0; i + n <= s.n; i++)
-        if (strncasecmp(s.p + i, words, n) == 0)
+    for (size_t i = 0; i + n <= s.n; i++) {
+        size_t k = 0;
+        while (k < n && lower(s.p[i + k]) == lower(words[k]))
+            k++;
+        if (k == n)
             return (ptrdiff_t)i;
+    }
     return -1;
 }
 

@@ -33,7 +33,7 @@ static void check_text(const char *text, size_t size)
     if (n == size || !al_utf8_valid(s) || strstr(text, "sk-proj-"))
         abort();
     for (size_t i = 0; i + PIECE <= strlen(KEY); i++)
-        if (memmem(text, n, KEY + i, PIECE))
+        if (memmem(text, n, &KEY[i], PIECE))
             abort();
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
