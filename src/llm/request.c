@@ -88,6 +88,18 @@ void al_llm_put_cache_key(const struct al_llm_wire *w, struct al_jw *j)
         al_jw_kstr(j, "prompt_cache_key", al_utf8_cut(key, CACHE_KEY_MAX));
 }
 
+void al_llm_put_clean(struct al_jw *j, const char *key, struct al_str text)
+{
+    if (!text.n || !memchr(text.p, 0, text.n)) {
+        al_jw_kstr(j, key, text);
+        return;
+    }
+    autobuf struct al_buf clean = AL_BUF_INIT(text.n * 3);
+    for (size_t i = 0; i < text.n; i++)
+        al_buf_add(&clean, text.p[i] ? &text.p[i] : "\xef\xbf\xbd", text.p[i] ? 1 : 3);
+    al_jw_kstr(j, key, al_buf_str(&clean));
+}
+
 void al_llm_body(const struct al_llm_wire *w, struct al_buf *out)
 {
     static void (*const write[AL_N_APIS])(const struct al_llm_wire *, struct al_buf *) = {

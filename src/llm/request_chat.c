@@ -185,7 +185,7 @@ void al_llm_body_chat(const struct al_llm_wire *w, struct al_buf *out)
         bool developer = al_llm_host_is(w->provider, "api.openai.com") && al_llm_sends(w, AL_LLM_DEVELOPER);
         al_jw_obj(&j);
         al_jw_kstrz(&j, "role", developer ? "developer" : "system");
-        al_jw_kstr(&j, "content", r->system);
+        al_llm_put_clean(&j, "content", r->system);
         al_jw_end(&j);
     }
     for (size_t i = 0; i < r->n_messages; i++)

@@ -27,6 +27,9 @@ void al_llm_put_temperature(const struct al_llm_wire *w, struct al_jw *j);
 /* "prompt_cache_key": to its maker only, others do not know it. */
 void al_llm_put_cache_key(const struct al_llm_wire *w, struct al_jw *j);
 
+/* A member with text of files: a NUL in it, which endpoints refuse, becomes U+FFFD. */
+void al_llm_put_clean(struct al_jw *j, const char *key, struct al_str text);
+
 /* Nothing that a model could read: empty, or white space alone. */
 bool al_llm_blank(struct al_str s);
 /* One JSON object that may stand in a body: sound, not too deep, no lone surrogate and no NUL in its strings. */

@@ -148,7 +148,7 @@ void al_llm_body_messages(const struct al_llm_wire *w, struct al_buf *out)
         al_jw_kraw(&j, "cache_control", AL_STR("{\"type\":\"ephemeral\"}"));
     bool tools = put_tools(r, &j);
     if (r->system.n)
-        al_jw_kstr(&j, "system", r->system);
+        al_llm_put_clean(&j, "system", r->system);
     al_jw_key(&j, "messages");
     al_jw_arr(&j);
     for (size_t at = 0; at < r->n_messages;)

@@ -158,7 +158,7 @@ void al_llm_body_responses(const struct al_llm_wire *w, struct al_buf *out)
     al_llm_put_cache_key(w, &j);
     put_tools(w, &j);
     if (r->system.n)
-        al_jw_kstr(&j, "instructions", r->system);
+        al_llm_put_clean(&j, "instructions", r->system);
     al_jw_key(&j, "input");
     al_jw_arr(&j);
     put_items(r, &j);
