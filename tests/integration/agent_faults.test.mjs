@@ -39,7 +39,7 @@ describe("faults of streams", { concurrency: 4 }, () => {
   }));
 
   it("4: comments and events without data are ignored, but count as a sign of life", each((api) =>
-    go(api, [{ text: TEXT, wire: { noise: ["comment", "id"], split: 5 }, chunk: 120, pace: 40 }], { provider: { idleMs: 1000 } }, (r) => {
+    go(api, [{ text: TEXT, wire: { noise: ["comment", "id"], split: 2 }, chunk: api === "responses" ? 130 : 65, pace: 100 }], { provider: { idleMs: 3000 } }, (r) => {
       completed(r, TEXT);
       askedAgain(r, "", 0);
     })));
