@@ -155,7 +155,7 @@ export class Fake {
   }
 
   judge(request, res) {
-    const { key, window, refuse, model, wantsReasoning, noReasoning, ...always } = this.options;
+    const { key, window, maxOutput, refuse, model, wantsReasoning, noReasoning, ...always } = this.options;
     const wrong = validate(request.api, request.headers, request.raw, always);
     if (wrong) {
       request.violation = wrong.message;

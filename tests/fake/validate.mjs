@@ -29,7 +29,7 @@ export function errorBody(api, e, requestId = "req_f0") {
 
 // body: the bytes. options: strict (default true: unknown top-level fields are refused), key, window (tokens; refuses what is
 // estimated to be more), refuse: names of fields that this model does not take, prefill, wantsReasoning (chat),
-// checkSignatures (default true), model (the only one that exists), encryptedFor (the model that wrote what is encrypted).
+// maxOutput (tokens that it writes at most), checkSignatures (default true), model (the only one that exists), encryptedFor (the model that wrote what is encrypted).
 export function validate(api, headers, bytes, options = {}) {
   try {
     checkHeaders(api, headers, options);
@@ -145,9 +145,14 @@ function checkCommon(api, body, bytes, o) {
     if (api === "messages") refuse(`model: ${body.model}`, { status: 404, type: "not_found_error" });
     refuse(`The model \`${body.model}\` does not exist or you do not have access to it.`, { status: 404, code: "model_not_found" });
   }
+  const output = body.max_completion_tokens ?? body.max_output_tokens ?? body.max_tokens ?? 0;
+  if (output > o.maxOutput) {
+    if (api === "messages") refuse(`max_tokens: ${output} > ${o.maxOutput}, which is the maximum allowed number of output tokens for ${body.model}`);
+    const name = ["max_completion_tokens", "max_output_tokens", "max_tokens"].find((n) => body[n] !== undefined);
+    refuse(`${name} is too large: ${output}. This model supports at most ${o.maxOutput} completion tokens, whereas you provided ${output}.`, { param: name, code: "invalid_value" });
+  }
   if (o.window === undefined) return;
   const tokens = Math.ceil(bytes.length / 4);
-  const output = body.max_completion_tokens ?? body.max_output_tokens ?? body.max_tokens ?? 0;
   if (api === "messages") {
     if (tokens > o.window) refuse(`prompt is too long: ${tokens} tokens > ${o.window} maximum`);
     if (tokens + output > o.window) refuse(`input length and \`max_tokens\` exceed context limit: ${tokens} + ${output} > ${o.window}, decrease input length or \`max_tokens\` and try again`);

@@ -130,6 +130,16 @@ describe("retries, limits and time", { concurrency: 4 }, () => {
           await rig.close();
         }
       });
+
+  it("44: more output than the model writes: what it says is learned, and asked for no more", each(async (api) => {
+    const rig = await agentRig(api, () => ({ text: "done" }), { fake: { maxOutput: 4096 } });
+    try {
+      for (let i = 0; i < 2; i++) completed(told(await rig.run(["--json", "go"]), rig), "done");
+      assert.deepEqual(rig.fake.requests.map((q) => q.body.max_tokens ?? q.body.max_output_tokens), [16384, 4096, 4096]);
+    } finally {
+      await rig.close();
+    }
+  }));
 });
 
 // --- the window ---
