@@ -242,19 +242,30 @@ static void take_value(struct al_llm_reader *r, struct al_str type, const struct
                            al_json_type_name(v));
 }
 
+/* The parser says itself when bytes are no UTF-8: only then are they read a second time, as what can be read
+ * of them. */
+static int parse(struct al_llm_reader *r, struct al_str *data, struct al_buf *clean,
+                 const struct al_json **ret, struct al_err *err)
+{
+    if (al_json_parse(r->arena, *data, ret, err) == 0)
+        return 0;
+    if (al_utf8_valid(*data))
+        return -1;
+    al_utf8_clean(clean, *data);
+    *data = al_buf_str(clean);
+    al_llm_reader_warn(r, "the answer is not valid UTF-8");
+    al_arena_free(r->arena);
+    return al_json_parse(r->arena, *data, ret, err);
+}
+
 static void take_event(struct al_llm_reader *r, struct al_str type, struct al_str data)
 {
     autobuf struct al_buf clean = AL_BUF_INIT(3 * (size_t)AL_LLM_MAX_EVENT);
-    if (!al_utf8_valid(data)) {
-        al_utf8_clean(&clean, data);
-        data = al_buf_str(&clean);
-        al_llm_reader_warn(r, "the answer is not valid UTF-8");
-    }
     autoarena struct al_arena arena = AL_ARENA_INIT(MAX_TREE);
     const struct al_json *v = NULL;
     struct al_err err;
     r->arena = &arena;
-    if (al_json_parse(&arena, data, &v, &err) == 0) {
+    if (parse(r, &data, &clean, &v, &err) == 0) {
         take_value(r, type, v);
     } else if (arena.used > MAX_TREE / 2) {
         al_llm_reader_fail(r, AL_LLM_FAULT_TOO_LARGE, "an event of the answer holds too many values");
@@ -356,15 +367,11 @@ void al_llm_reader_whole(struct al_llm_reader *r, struct al_str body)
                            AL_LLM_MAX_ANSWER >> 20);
         return;
     }
-    if (!al_utf8_valid(body)) {
-        al_utf8_clean(&clean, body);
-        body = al_buf_str(&clean);
-    }
     autoarena struct al_arena arena = AL_ARENA_INIT(MAX_WHOLE);
     const struct al_json *v = NULL;
     struct al_err err;
     r->arena = &arena;
-    if (al_json_parse(&arena, body, &v, &err) < 0) {
+    if (parse(r, &body, &clean, &v, &err) < 0) {
         al_llm_reader_fail(r, AL_LLM_FAULT_MALFORMED, "the answer is no JSON: %s: %.*s", err.msg,
                            AL_FMT(al_utf8_head(body, 200)));
     } else {

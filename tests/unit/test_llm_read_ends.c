@@ -264,6 +264,23 @@ static void a_key_in_an_error_is_not_shown(void **state)
     end_reading(&x);
 }
 
+static void bytes_that_are_no_text_are_replaced_and_warned_of(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {CHAT_TEXT("a\xff"
+                                                  "b") CHAT_END,
+                                        CHAT_TEXT("a\xed\xa0\xbd") CHAT_END,
+                                        CHAT_TEXT("a\xf0\x9f\x98") CHAT_END};
+    for (size_t i = 0; i < 3; i++) {
+        struct reading x;
+        read_all(&x, AL_API_CHAT, al_str_of(texts[i]), i, 0);
+        assert_int_equal(x.r.state, AL_LLM_ENDED);
+        assert_true(al_str_starts(al_buf_str(&x.text), "a\xef\xbf\xbd"));
+        assert_int_equal(x.warnings, 1);
+        end_reading(&x);
+    }
+}
+
 static void after_the_reason_the_answer_is_ending_until_usage_or_done(void **state)
 {
     (void)state;
@@ -291,6 +308,7 @@ int main(void)
         cmocka_unit_test(each_row_is_judged_as_the_table_says),
         cmocka_unit_test(an_error_of_any_shape_is_one_at_any_place),
         cmocka_unit_test(a_key_in_an_error_is_not_shown),
+        cmocka_unit_test(bytes_that_are_no_text_are_replaced_and_warned_of),
         cmocka_unit_test(after_the_reason_the_answer_is_ending_until_usage_or_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
