@@ -34,8 +34,8 @@ const DIFFERENT = {
     "cancelled": "accepts", "failed-prompt": "accepts", "failed-rate": "accepts", "failed-silent": "accepts", "whole-failed": "accepts",
     "no-end": "accepts", "no-end-call": "accepts",
     "call-custom": "differs", "calls-done-empty": "differs", "calls-no-deltas": "throws", "calls-no-index": "throws", "calls-one-index": "throws/same",
-    "delta-before-item": "throws", "event-lines-only": "throws", "incomplete-filter": "throws", "incomplete-none": "throws", "output-at-end": "throws",
-    "reasoning-text": "throws", "refusal": "throws", "text-done-only": "throws", "unknown": "throws", "wrong-types": "throws",
+    "delta-before-item": "throws", "event-lines-only": "throws", "incomplete-none": "throws", "output-at-end": "throws",
+    "reasoning-text": "throws", "text-done-only": "throws", "unknown": "throws", "wrong-types": "throws",
   },
   messages: {
     "no-index": "accepts", "no-reason-call": "accepts", "reason-unknown-call": "accepts", "unopened-call": "accepts",
