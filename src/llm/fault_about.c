@@ -131,6 +131,12 @@ int al_llm_fault_about_field(const struct al_llm_fault *f, struct al_str body)
             found = (int)fields[i].field;
         }
     }
+    /* "adaptive thinking is not supported on this model": as a sentence says it. */
+    bool sentence = al_llm_says(m, "not support") || al_llm_says(m, "unsupported");
+    if (found < 0 && sentence &&
+        ((al_llm_says(m, "thinking") && sent(body, "\"thinking\":{")) ||
+         (al_llm_says(m, "effort") && sent(body, "effort\""))))
+        found = AL_LLM_EFFORT;
     return found;
 }
 

@@ -190,6 +190,12 @@ static bool says_load(struct al_str m)
     return says_any(m, words);
 }
 
+/* llama.cpp says of a request that it was not started for that it has a fault itself. */
+static bool says_started_otherwise(struct al_str m)
+{
+    return al_llm_says(m, "requires --jinja") || al_llm_says(m, "does not support tools");
+}
+
 static bool may_be_overflow(int status)
 {
     return status == 0 || status == 400 || status == 413 || status == 422 || status == 500;
@@ -214,6 +220,8 @@ static void decide_kind(struct al_llm_fault *f, int status)
     bool may_be_load = f->kind == AL_LLM_FAULT_SERVER && (status == 0 || status == 503 || status == 500);
     if (told_money || (may_be_money && says_money(message)))
         f->kind = AL_LLM_FAULT_QUOTA;
+    else if (status == 500 && says_started_otherwise(message))
+        f->kind = AL_LLM_FAULT_REJECTED;
     else if (may_be_overflow(status) && al_llm_is_overflow(f, &window))
         f->kind = AL_LLM_FAULT_OVERFLOW;
     else if ((status == 0 || status == 400) && f->kind == AL_LLM_FAULT_REJECTED &&

@@ -84,7 +84,12 @@ static void rejected(const struct al_llm_fault *f, const struct about *a, struct
     bool model = strcasecmp(f->code, "model_not_found") == 0 || strcasecmp(f->field, "model") == 0 ||
                  (f->status == 404 && al_llm_says(m, "model"));
     al_fail(err, AL_UPSTREAM_REJECTED, "%s refuses the request: %s", a->who, a->what);
-    if (model)
+    if (al_llm_says(m, "not support tools") || al_llm_says(m, "support tool use") ||
+        al_llm_says(m, "support function call"))
+        al_hint(err, "an agent needs a model that can call tools: name another one with --model");
+    else if (al_llm_says(m, "--jinja") || al_llm_says(m, "--enable-auto-tool-choice"))
+        al_hint(err, "start the server with the options that it names: without them it takes no tools");
+    else if (model)
         al_hint(err, "`alisio models` lists what it has; name one with --model");
     else if (f->status == 404 || f->status == 405)
         al_hint(err, "check the provider's base URL (%s) and its api", a->url);

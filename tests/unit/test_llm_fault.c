@@ -686,7 +686,9 @@ static void a_refused_field_is_found_by_its_param_or_its_name(void **state)
          AL_LLM_EFFORT},
         {PARAM("x", "reasoning.effort"), AL_LLM_EFFORT},
         {SAYS("output_config.effort: not supported by this model"), AL_LLM_EFFORT},
-        {SAYS("adaptive thinking is not supported on this model"), -1},
+        {SAYS("adaptive thinking is not supported on this model"), AL_LLM_EFFORT},
+        {SAYS("This model does not support the effort parameter."), AL_LLM_EFFORT},
+        {SAYS("thinking about it, something else is wrong"), -1},
         {SAYS("thinking.type: adaptive is not supported on this model"), AL_LLM_EFFORT},
         {SAYS("`temperature` is deprecated for this model."), AL_LLM_TEMPERATURE},
         {PARAM("Unsupported value: 'temperature' does not support 0.2 with this model.", "temperature"),
@@ -962,6 +964,42 @@ static void a_person_reads_who_said_what_and_what_to_do(void **state)
     }
 }
 
+static void a_server_that_takes_no_tools_is_not_asked_again(void **state)
+{
+    (void)state;
+    struct al_provider p = {.name = (char *)"here", .base_url = (char *)"http://127.0.0.1:8080/v1"};
+    static const struct {
+        int status;
+        const char *body, *hint;
+    } rows[] = {
+        {400,
+         "{\"error\":{\"message\":\"registry.ollama.ai/library/x does not support "
+         "tools\",\"type\":\"api_error\"}}",
+         "can call tools"},
+        {500,
+         "{\"error\":{\"code\":500,\"message\":\"tools param requires --jinja "
+         "flag\",\"type\":\"server_error\"}}",
+         "start the server"},
+        {400,
+         "{\"object\":\"error\",\"message\":\"\\\"auto\\\" tool choice requires --enable-auto-tool-choice "
+         "and "
+         "--tool-call-parser to be set\",\"type\":\"BadRequestError\",\"code\":400}",
+         "start the server"},
+        {404, "{\"error\":{\"message\":\"No endpoints found that support tool use.\",\"code\":404}}",
+         "can call tools"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct al_llm_fault f = answer(rows[i].status, rows[i].body);
+        struct al_err err = {0};
+        assert_kind(&f, AL_LLM_FAULT_REJECTED, rows[i].body);
+        assert_false(f.retry);
+        al_llm_fault_err(&f, &p, "x", &err);
+        assert_int_equal(err.code, AL_UPSTREAM_REJECTED);
+        if (!strstr(err.hint, rows[i].hint))
+            fail_msg("%s", err.hint);
+    }
+}
+
 static void a_long_wait_says_until_when(void **state)
 {
     (void)state;
@@ -1030,6 +1068,7 @@ int main(void)
         cmocka_unit_test(a_redirect_names_its_target),
         cmocka_unit_test(what_the_client_says_has_its_kind),
         cmocka_unit_test(a_person_reads_who_said_what_and_what_to_do),
+        cmocka_unit_test(a_server_that_takes_no_tools_is_not_asked_again),
         cmocka_unit_test(a_long_wait_says_until_when),
         cmocka_unit_test(what_was_learned_survives_the_state),
     };
