@@ -18,6 +18,7 @@
 #define HELD_MAX (128u << 20)
 #define DATA_MAX (256u << 20)
 #define ARGUMENT_CHARS 120
+#define SETTLED_LINES 10
 #define LATER_MAX (1u << 20)
 
 void al_agent_text_init(struct al_agent_text *t, struct al_app *app, struct al_out *out, bool raw)
@@ -199,25 +200,47 @@ static void tool_started(struct al_agent_text *t, const struct al_json *data)
     say(t, al_buf_str(&b));
 }
 
+/* A call that a former process had left open, as the model reads of it: what it was, and all that is known.
+ */
+static void settled(struct al_agent_text *t, const struct al_json *data)
+{
+    autobuf struct al_buf b = AL_BUF_INIT(64 << 10);
+    struct al_str rest = al_json_get_text(data, "preview");
+    al_buf_adds(&b, "> ");
+    al_text_plain(&b, al_utf8_head(al_json_get_text(data, "name"), 64), false);
+    al_buf_adds(&b, ", from before:");
+    say(t, al_buf_str(&b));
+    for (unsigned i = 0; i < SETTLED_LINES && rest.n; i++) {
+        const char *end = memchr(rest.p, '\n', rest.n);
+        size_t n = end ? (size_t)(end - rest.p) : rest.n;
+        al_buf_clear(&b);
+        al_buf_adds(&b, "    ");
+        al_text_plain(&b, al_utf8_head((struct al_str){rest.p, n}, 300), false);
+        say(t, al_buf_str(&b));
+        n += end != NULL;
+        rest = (struct al_str){rest.p + n, rest.n - n};
+    }
+    if (rest.n)
+        say(t, AL_STR("    …"));
+}
+
 static void tool_completed(struct al_agent_text *t, const struct al_json *data)
 {
     autobuf struct al_buf b = AL_BUF_INIT(4096);
     int64_t ms = 0;
     bool failed = al_json_is_true(al_json_get(data, "isError"));
-    bool settled = al_json_is_true(al_json_get(data, "settled"));
     struct al_str preview = al_json_get_text(data, "preview");
     const char *line = preview.n ? memchr(preview.p, '\n', preview.n) : NULL;
-    if (settled) { /* a former process began it: its start was not seen here */
-        al_buf_adds(&b, "> ");
-        al_text_plain(&b, al_utf8_head(al_json_get_text(data, "name"), 64), false);
-    } else {
-        al_buf_adds(&b, failed ? "  failed" : "  done");
+    if (al_json_is_true(al_json_get(data, "settled"))) {
+        settled(t, data);
+        return;
     }
-    if (!settled && al_json_int(al_json_get(data, "durationMs"), 0, INT64_MAX, &ms)) {
+    al_buf_adds(&b, failed ? "  failed" : "  done");
+    if (al_json_int(al_json_get(data, "durationMs"), 0, INT64_MAX, &ms)) {
         al_buf_adds(&b, " in ");
         al_text_duration(&b, (uint64_t)ms);
     }
-    if ((failed || settled) && preview.n) {
+    if (failed && preview.n) {
         al_buf_adds(&b, ": ");
         al_text_plain(
             &b, al_utf8_head((struct al_str){preview.p, line ? (size_t)(line - preview.p) : preview.n}, 300),

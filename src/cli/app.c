@@ -1,6 +1,7 @@
 #include "cli/app.h"
 
 #include "base/mem.h"
+#include "config/providers.h"
 #include "cli/mcp_common.h"
 #include "cli/term.h"
 #include "os/fd.h"
@@ -193,6 +194,7 @@ int al_app_config_lenient(struct al_app *app, struct al_err *err)
         *err = app->config_err;
         return -1;
     }
+    al_keys_hide(al_config_providers(app->config), app->args.value[AL_FLAG_KEY_ENV]);
     return 0;
 }
 

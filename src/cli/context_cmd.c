@@ -39,7 +39,14 @@ static void file_json(struct al_jw *w, const struct al_context_file *f)
     al_jw_end(w);
 }
 
-static void explain(struct al_app *app, const struct al_context *c, struct al_reply *reply)
+/* Of the person's own configuration folder, or of the workspace. */
+static bool is_own(const struct al_context_file *f, const char *home)
+{
+    size_t n = strlen(home);
+    return strncmp(f->path, home, n) == 0 && f->path[n] == '/';
+}
+
+static void explain(struct al_app *app, const struct al_context *c, const char *home, struct al_reply *reply)
 {
     static const char *const heads[] = {"FILE", "BYTES", "SENT", "TRUST", "NOTE", NULL};
     autotable struct al_table t = {0};
@@ -55,7 +62,7 @@ static void explain(struct al_app *app, const struct al_context *c, struct al_re
         al_table_add(&t, f->path);
         al_table_addf(&t, "%zu", f->bytes);
         al_table_addf(&t, "%zu", f->used ? f->sent : 0);
-        al_table_add(&t, f->trusted ? "trusted" : "the repository, not trusted");
+        al_table_add(&t, is_own(f, home) ? "yours" : f->trusted ? "trusted" : "not trusted");
         al_table_add(&t, f->why ? f->why : f->used ? "" : "not used");
         file_json(&w, f);
     }
@@ -82,7 +89,7 @@ int al_cmd_context_explain(struct al_app *app, struct al_reply *reply)
     bool trusted = al_app_repository_trusted(app);
     if (al_context_read(app->core, home, dir, trusted, &c, err) < 0)
         return -1;
-    explain(app, &c, reply);
+    explain(app, &c, home, reply);
     al_context_fini(&c);
     return 0;
 }

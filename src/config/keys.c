@@ -40,6 +40,53 @@ void al_key_free(struct al_key *k)
     *k = (struct al_key){0};
 }
 
+/* --- variables that are ours alone --- */
+
+#define MAX_HIDDEN 160
+
+static struct {
+    char *name, *value;
+} hidden[MAX_HIDDEN];
+static size_t n_hidden;
+
+const char *al_key_variable(const char *name)
+{
+    const char *now = getenv(name);
+    for (size_t i = 0; !now && i < n_hidden; i++)
+        if (strcmp(hidden[i].name, name) == 0)
+            return hidden[i].value;
+    return now;
+}
+
+/* The bytes go, too: those of the block that the process began with are what /proc shows, and what a fork
+ * copies. */
+static void hide(const char *name)
+{
+    char *value = name && al_provider_env_name(al_str_of(name)) ? getenv(name) : NULL;
+    if (!value || !*value || n_hidden == MAX_HIDDEN)
+        return;
+    for (size_t i = 0; i < n_hidden; i++)
+        if (strcmp(hidden[i].name, name) == 0)
+            return;
+    hidden[n_hidden].name = al_xstrdup(name);
+    hidden[n_hidden++].value = al_xstrdup(value);
+    explicit_bzero(value, strlen(value));
+    unsetenv(name);
+}
+
+void al_keys_hide(const struct al_providers *p, const char *key_env)
+{
+    for (size_t i = 0; i < al_provider_n_presets(); i++) {
+        struct al_provider preset;
+        (void)al_provider_preset(al_str_of(al_provider_preset_at(i)), &preset);
+        hide(preset.key_env);
+        al_provider_fini(&preset);
+    }
+    for (size_t i = 0; p && i < p->n; i++)
+        hide(p->v[i].key_env);
+    hide(key_env);
+}
+
 /* What is wrong with a key as a header takes it, or NULL. */
 static const char *key_fault(struct al_str key)
 {
@@ -58,7 +105,7 @@ static const char *key_fault(struct al_str key)
 /* 1 taken, 0 the variable is not there or empty, -1. */
 static int from_variable(const char *name, const char *source, struct al_key *ret, struct al_err *err)
 {
-    struct al_str value = al_str_trim(al_str_of(getenv(name)));
+    struct al_str value = al_str_trim(al_str_of(al_key_variable(name)));
     if (value.n == 0)
         return 0;
     const char *why = key_fault(value);

@@ -100,6 +100,11 @@ int al_providers_edit_put(struct al_str old, const struct al_provider *p, bool d
 
 /* --- keys --- */
 #define AL_KEY_MAX 4096
+/* Takes the values of the variables that hold keys (of all presets, of p, may be NULL, and of key_env, may be NULL) out of
+ * the environment of this process, over its bytes: no child has them, nor /proc. al_key_variable still knows them. To be
+ * called while there is one thread. */
+void al_keys_hide(const struct al_providers *p, const char *key_env);
+const char *al_key_variable(const char *name); /* as getenv, hidden ones too */
 /* Overwritten before it is freed. */
 struct al_key {
     char *value;        /* NULL: there is none, and none may be needed */

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "config/config_int.h"
+#include "config/providers.h"
 #include "config/servers_text.h"
 
 #include <stdio.h>
@@ -218,7 +219,7 @@ int al_server_expand(const char *text, struct al_buf *out, struct al_err *err)
             continue;
         }
         autofree char *name = al_xdup(v.name.p, v.name.n);
-        const char *value = getenv(name);
+        const char *value = al_key_variable(name);
         if (v.has_fallback && (!value || !*value))
             al_buf_add_str(out, v.fallback);
         else if (value)

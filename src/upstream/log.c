@@ -2,6 +2,7 @@
  * What it was given in confidence stands there by its name. */
 #include "base/mem.h"
 #include "base/text.h"
+#include "config/providers.h"
 #include "config/servers.h"
 #include "upstream/upstream_int.h"
 
@@ -36,7 +37,7 @@ static void add_variables(struct secrets *x, const char *text)
         ptrdiff_t comma = al_str_find(rest, AL_STR(", "));
         struct al_str name = {rest.p, comma < 0 ? rest.n : (size_t)comma};
         autofree char *z = al_xdup(name.p, name.n);
-        const char *value = getenv(z);
+        const char *value = al_key_variable(z);
         if (value)
             add_secret(x, name, al_str_of(value));
         size_t step = comma < 0 ? rest.n : name.n + 2;

@@ -310,7 +310,8 @@ describe("context explain", () => {
     writeFileSync(join(home.env.ALISIO_CONFIG_HOME, "AGENTS.md"), "mine\n");
     const { files } = runJson(home, ["context", "explain", "sub"]).json.structured;
     assert.deepEqual(files.map((f) => [f.bytes, f.trusted]), [[5, true], [8, false], [9, false]]);
-    assert.match(run(home, ["context", "explain", "sub"]).stdout, /the repository/);
+    assert.match(run(home, ["context", "explain", "sub"]).stdout, /yours[^]*not trusted[^]*not trusted/);
+    assert.match(run(home, ["context", "explain", "sub", "--trust-project"]).stdout, /yours[^]* trusted[^]* trusted/);
     assert.equal(run(home, ["context", "explain", "nowhere"]).status, 4);
   });
 });
