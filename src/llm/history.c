@@ -223,7 +223,9 @@ static void add_part(struct out *o, struct al_llm_message *m, const struct al_ll
         o->parts_cap = cap;
     }
     m->parts[m->n_parts++] = *p;
-    o->bytes += 250 + quoted_size(p->text) + p->raw.n + quoted_size(p->id) + p->name.n;
+    /* Of a text's raw form a word is sent, if anything. */
+    o->bytes +=
+        350 + quoted_size(p->text) + (p->kind == AL_LLM_TEXT ? 0 : p->raw.n) + quoted_size(p->id) + p->name.n;
 }
 
 static struct al_llm_message *last(struct out *o, enum al_llm_role role)

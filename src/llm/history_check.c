@@ -102,8 +102,7 @@ bool al_llm_reasoning_ok(enum al_api api, struct al_str raw, bool signed_only)
 {
     if (!al_llm_object_ok(raw))
         return false;
-    /* Nodes take about twenty times the text of the smallest value. */
-    autoarena struct al_arena a = AL_ARENA_INIT(raw.n * 64 + 4096);
+    autoarena struct al_arena a = AL_ARENA_INIT(AL_LLM_TREE(raw.n));
     const struct al_json *v;
     if (al_json_parse(&a, raw, &v, NULL) < 0)
         return false;
@@ -127,7 +126,7 @@ bool al_llm_reasoning_ok(enum al_api api, struct al_str raw, bool signed_only)
 
 bool al_llm_reasoning_again(struct al_llm_ids *ids, struct al_arena *a, struct al_str raw)
 {
-    autoarena struct al_arena scratch = AL_ARENA_INIT(raw.n * 64 + 4096);
+    autoarena struct al_arena scratch = AL_ARENA_INIT(AL_LLM_TREE(raw.n));
     const struct al_json *v;
     if (al_json_parse(&scratch, raw, &v, NULL) < 0)
         return false;

@@ -91,7 +91,7 @@ static void put_call(const struct al_llm_part *p, struct al_jw *j)
     al_jw_kstr(j, "arguments", p->text);
     al_jw_end(j);
     if (p->raw.n) {
-        autoarena struct al_arena a = AL_ARENA_INIT(p->raw.n * 64 + 4096);
+        autoarena struct al_arena a = AL_ARENA_INIT(AL_LLM_TREE(p->raw.n));
         const struct al_json *v = NULL;
         if (al_json_parse(&a, p->raw, &v, NULL) == 0 && al_json_get(v, "extra_content"))
             al_jw_kraw(j, "extra_content", al_json_get(v, "extra_content")->raw);
@@ -116,7 +116,7 @@ static void put_reasoning(const struct al_llm_wire *w, const struct al_llm_messa
         const struct al_llm_part *p = &m->parts[i];
         if (p->kind != AL_LLM_REASONING || !p->raw.n)
             continue;
-        autoarena struct al_arena a = AL_ARENA_INIT(p->raw.n * 64 + 4096);
+        autoarena struct al_arena a = AL_ARENA_INIT(AL_LLM_TREE(p->raw.n));
         const struct al_json *v = NULL;
         if (al_json_parse(&a, p->raw, &v, NULL) == 0 && al_json_get(v, "reasoning_details"))
             al_jw_kraw(j, "reasoning_details", al_json_get(v, "reasoning_details")->raw);

@@ -10,6 +10,10 @@
 /* Depth of what is passed on as JSON within a body: it stands a few levels deep there. */
 #define AL_LLM_MAX_NEST 100
 
+/* Memory to look into a provider's own JSON of n bytes: long strings in a few members. What is nothing but small values would
+ * take fifty times its size, and is no such thing. */
+#define AL_LLM_TREE(n) ((n) * 2 + (1u << 20))
+
 /* Whether a field may be sent: nobody has learned that this model refuses it. */
 bool al_llm_sends(const struct al_llm_wire *w, enum al_llm_field f);
 /* Whether the base URL's host is that one, in any case, with or without a port. */

@@ -49,15 +49,20 @@ static void put_user(const struct al_llm_message *m, struct al_jw *j)
     al_jw_end(j);
 }
 
+#define PHASE_MAX 40
+
 /* A model that is told which of its words were not yet the answer must be told so again. */
 static void put_phase(struct al_str raw, struct al_jw *j)
 {
     if (!raw.n)
         return;
-    autoarena struct al_arena a = AL_ARENA_INIT(raw.n * 64 + 4096);
+    autoarena struct al_arena a = AL_ARENA_INIT(AL_LLM_TREE(raw.n));
     const struct al_json *v = NULL;
-    if (al_json_parse(&a, raw, &v, NULL) == 0 && al_json_get_text(v, "phase").n)
-        al_jw_kstr(j, "phase", al_json_get_text(v, "phase"));
+    if (al_json_parse(&a, raw, &v, NULL) < 0)
+        return;
+    struct al_str phase = al_json_get_text(v, "phase");
+    if (phase.n && phase.n <= PHASE_MAX)
+        al_jw_kstr(j, "phase", phase);
 }
 
 static void put_text(const struct al_llm_part *p, size_t number, struct al_jw *j)

@@ -320,6 +320,26 @@ static void many_calls_of_one_id_are_told_apart_in_linear_time(void **state)
     free(m);
 }
 
+/* Reasoning of a megabyte of zeros is a claim on fifty megabytes of ours: it stays away, a long text does
+ * not. */
+static void what_a_provider_sends_back_to_itself_takes_little_memory(void **state)
+{
+    (void)state;
+    struct al_buf many = AL_BUF_INIT(8 << 20), one = AL_BUF_INIT(8 << 20);
+    al_buf_adds(&many, "{\"type\":\"thinking\",\"thinking\":\"x\",\"signature\":\"a\",\"more\":[0");
+    al_buf_adds(&one, "{\"type\":\"thinking\",\"signature\":\"a\",\"thinking\":\"");
+    for (size_t i = 0; i < 1 << 20; i++) {
+        al_buf_adds(&many, ",0");
+        al_buf_adds(&one, "\\n");
+    }
+    al_buf_adds(&many, "]}");
+    al_buf_adds(&one, "\"}");
+    assert_false(al_llm_reasoning_ok(AL_API_MESSAGES, al_buf_str(&many), true));
+    assert_true(al_llm_reasoning_ok(AL_API_MESSAGES, al_buf_str(&one), true));
+    al_buf_free(&many);
+    al_buf_free(&one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +347,7 @@ int main(void)
         cmocka_unit_test(more_messages_than_an_api_takes_are_told),
         cmocka_unit_test(too_little_memory_is_an_error_and_no_crash),
         cmocka_unit_test(what_chance_makes_passes),
+        cmocka_unit_test(what_a_provider_sends_back_to_itself_takes_little_memory),
         cmocka_unit_test(many_calls_of_one_id_are_told_apart_in_linear_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
