@@ -61,7 +61,7 @@ static void put_phase(struct al_str raw, struct al_jw *j)
     if (al_json_parse(&a, raw, &v, NULL) < 0)
         return;
     struct al_str phase = al_json_get_text(v, "phase");
-    if (phase.n && phase.n <= PHASE_MAX)
+    if (phase.n <= PHASE_MAX && al_llm_name_ok(phase))
         al_jw_kstr(j, "phase", phase);
 }
 
