@@ -215,14 +215,18 @@ static void drop_socket(void *ud, const char *host_id)
         unlink(sock);
 }
 
-/* Runs and turns whose host has no lock file at all. One id per call: a list of them would have to be bounded. */
+/* Only what can be an id: nothing else that another program wrote there. */
+#define AFTER "host_id>?1 AND typeof(host_id)='text' AND length(host_id)<40"
+
+/* Runs and turns whose host has no lock file at all. One id per call: a list of them would have to be
+ * bounded. */
 static int next_orphan(struct al_store *s, const char *after, char out[AL_ID_MAX], struct al_err *err)
 {
     struct al_stmt *q;
     if (al_db_prepare(s->db,
-                      "SELECT min(h) FROM (SELECT min(host_id) AS h FROM runs WHERE host_id>?1 AND " AL_LIVE
-                      " UNION ALL SELECT min(host_id) FROM turns WHERE host_id>?1 AND status='running'"
-                      " UNION ALL SELECT min(host_id) FROM session_locks WHERE host_id>?1)",
+                      "SELECT min(h) FROM (SELECT min(host_id) AS h FROM runs WHERE " AFTER " AND " AL_LIVE
+                      " UNION ALL SELECT min(host_id) FROM turns WHERE " AFTER " AND status='running'"
+                      " UNION ALL SELECT min(host_id) FROM session_locks WHERE " AFTER ")",
                       &q, err) < 0)
         return -1;
     al_bind_textz(q, 1, after);
@@ -232,7 +236,8 @@ static int next_orphan(struct al_store *s, const char *after, char out[AL_ID_MAX
     if (there)
         snprintf(out, AL_ID_MAX, "%.*s", AL_FMT(al_col_text(q, 0)));
     al_stmt_reset(q);
-    return there;
+    /* What does not come after the last one would come again and again. */
+    return there && strcmp(out, after) > 0;
 }
 
 int al_store_recover(struct al_store *s, struct al_err *err)

@@ -249,6 +249,100 @@ static void a_message_is_shown_without_its_secrets(void **state)
     assert_false(al_message_shown(AL_STR("{\"a\":"), &out));
 }
 
+static bool pass_turn(void *ud, const struct al_turn *t)
+{
+    *(size_t *)ud += strlen(t->provider) + strlen(t->status) + strlen(t->api);
+    return true;
+}
+
+static bool pass_event(void *ud, const struct al_event_row *e)
+{
+    *(size_t *)ud += strlen(e->type) + strlen(e->turn) + e->data.n;
+    return true;
+}
+
+static bool pass_call(void *ud, const struct al_model_call *c)
+{
+    *(size_t *)ud += strlen(c->name) + strlen(c->arguments) + strlen(c->status);
+    return true;
+}
+
+/* Every reader of a session's rows; each may fail, and then says why. */
+static void read_all(struct talk *t)
+{
+    struct al_err err = {0};
+    struct al_agent a = agent_of(t);
+    struct al_session copy = {0};
+    size_t sum = 0;
+    if (al_turn_lock(t->s, t->session, NULL, &err) == 0)
+        al_turn_unlock(t->s, t->session);
+    if (al_turn_settle(t->s, t->session, NULL, NULL, &err) < 0 ||
+        al_turn_each(t->s, t->session, pass_turn, &sum, &err) < 0 ||
+        al_turn_event_each(t->s, t->session, 0, pass_event, &sum, &err) < 0 ||
+        al_model_call_each(t->s, t->session, pass_call, &sum, &err) < 0)
+        assert_true(err.msg[0]);
+    if (al_history_load(&a, &err) < 0)
+        assert_true(err.msg[0]);
+    al_history_fini(&a);
+    if (al_store_session_fork(t->s, t->session, &copy, &err) == 0)
+        al_session_fini(&copy);
+    OK(al_store_recover(t->s, &err));
+    OK(al_store_purge_before(t->s, 1, &err));
+}
+
+static void rows_of_any_content_are_read_or_named(void **state)
+{
+    static const char *const columns[][2] = {
+        {"turns", "host_id"},         {"turns", "provider"},         {"turns", "status"},
+        {"turns", "usage"},           {"turns", "created_ms"},       {"turns", "ended_ms"},
+        {"turns", "n_calls"},         {"messages", "turn"},          {"messages", "created_ms"},
+        {"messages", "compacted_by"}, {"messages", "place"},         {"messages", "body"},
+        {"model_calls", "id"},        {"model_calls", "ord"},        {"model_calls", "name"},
+        {"model_calls", "effect"},    {"model_calls", "status"},     {"model_calls", "is_error"},
+        {"model_calls", "execution"}, {"model_calls", "started_ms"}, {"model_calls", "ended_ms"},
+        {"model_calls", "arguments"}, {"model_calls", "output"},     {"model_calls", "result"},
+        {"model_calls", "whole"},     {"turn_events", "turn"},       {"turn_events", "seq"},
+        {"turn_events", "type"},      {"turn_events", "data"},       {"session_locks", "host_id"},
+        {"session_locks", "pid"},     {"session_locks", "terminal"}, {"session_locks", "since_ms"},
+    };
+    static const char *const values[] = {
+        "''",
+        "x'00ff00'",
+        "x'c328'",
+        "-9223372036854775807-1",
+        "9223372036854775807",
+        "1e300",
+        "'running'",
+        "'absent'",
+        "'../../x'",
+        "printf('%.*c', 70000, '[')",
+        "printf('%.*c', 70000, 'x')",
+        "'{\"role\":\"assistant\",\"parts\":[{\"call\":{}}]}'",
+    };
+    struct talk t = {.s = open_store(*state)};
+    struct al_err err = {0};
+    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
+        for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+            struct al_model_call call = call_of("shell", "{}");
+            int64_t id;
+            char sql[512];
+            new_session(t.s, "/w", t.session);
+            begin_turn(&t, USER);
+            calling(&t, &call, 1);
+            OK(al_turn_call_begin(t.s, call.id, "process", false, &err));
+            OK(al_turn_event(t.s, t.session, t.turn, "run_started", AL_STR("{}"), 1, &id, &err));
+            OK(al_turn_lock(t.s, t.session, NULL, &err));
+            snprintf(sql, sizeof sql, "UPDATE OR IGNORE %s SET %s=%s WHERE session='%s'", columns[c][0],
+                     columns[c][1], values[v], t.session);
+            OK(al_db_exec(t.s->db, sql, &err));
+            read_all(&t);
+        }
+        /* Rows grow with each session; what is asked of one must not. */
+        OK(al_db_exec(t.s->db, "DELETE FROM sessions", &err));
+    }
+    al_store_close(t.s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +352,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_row_that_cannot_be_read_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_added_reads_as_it_will_from_the_journal, setup, teardown),
         cmocka_unit_test_setup_teardown(deltas_are_told_and_never_kept, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_of_any_content_are_read_or_named, setup, teardown),
         cmocka_unit_test(a_message_is_shown_without_its_secrets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

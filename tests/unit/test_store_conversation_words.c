@@ -290,6 +290,25 @@ static void rows_of_another_program_are_bounded_and_never_a_crash(void **state)
     al_store_close(t.s);
 }
 
+static void an_owner_that_is_no_id_does_not_hold_up_the_start(void **state)
+{
+    static const char *const owners[] = {"x'00ff00'", "''", "7", "printf('%.*c', 200, 'Z')",
+                                         "'zz' || char(0) || 'y'"};
+    struct talk t = new_talk(*state);
+    struct al_err err = {0};
+    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++) {
+        struct al_run r = make_run(t.session, "running");
+        char sql[160];
+        OK(al_store_run_begin(t.s, &r, AL_STR("x"), &err));
+        snprintf(sql, sizeof sql, "UPDATE runs SET host_id=%s WHERE id='%s'", owners[i], r.id);
+        OK(al_db_exec(t.s->db, sql, &err));
+        OK(al_store_recover(t.s, &err));
+    }
+    OK(al_db_exec(t.s->db, "UPDATE runs SET host_id='zzz'", &err));
+    assert_int_equal(al_store_recover(t.s, &err), 4); /* one was closed as what it says */
+    al_store_close(t.s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +316,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_long_record_is_told_within_a_bound, setup, teardown),
         cmocka_unit_test_setup_teardown(a_result_of_8_mib_is_kept_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(a_copy_goes_its_own_way, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_owner_that_is_no_id_does_not_hold_up_the_start, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_of_another_program_are_bounded_and_never_a_crash, setup,
                                         teardown),
     };
