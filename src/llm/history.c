@@ -225,7 +225,7 @@ static void add_part(struct out *o, struct al_llm_message *m, const struct al_ll
     m->parts[m->n_parts++] = *p;
     /* Of a text's raw form a word is sent, if anything. */
     o->bytes +=
-        350 + quoted_size(p->text) + (p->kind == AL_LLM_TEXT ? 0 : p->raw.n) + quoted_size(p->id) + p->name.n;
+        250 + quoted_size(p->text) + (p->kind == AL_LLM_TEXT ? 0 : p->raw.n) + quoted_size(p->id) + p->name.n;
 }
 
 static struct al_llm_message *last(struct out *o, enum al_llm_role role)
