@@ -116,7 +116,7 @@ bool al_llm_reader_tokens(struct al_llm_reader *r, const struct al_json *v, cons
     const struct al_json *m = al_json_get(v, key);
     if (!m || m->type == AL_JSON_NULL)
         return false;
-    if (al_json_int(m, 0, INT64_C(1) << 50, ret))
+    if (al_json_int(m, 0, INT64_C(1) << 36, ret))
         return true;
     al_llm_reader_warn(r, "\"%s\" is no number of tokens, and left out", key);
     return false;
