@@ -350,6 +350,10 @@ static bool applies(struct al_llm_listing *x)
 static void settle(struct al_llm_listing *x)
 {
     struct al_llm_model *m = x->only ? al_llm_found_one(&x->found, x->only) : NULL;
+    /* Better not to ask for more than to be refused. */
+    int64_t *limit = &x->l->facts.max_output;
+    if (m && m->max_output && strcmp(x->only, x->l->model) == 0 && (!*limit || m->max_output < *limit))
+        *limit = m->max_output;
     if (x->most && x->most < UNKNOWN_WINDOW && !(m && m->window))
         found(x, x->most, "max_context_length");
 }

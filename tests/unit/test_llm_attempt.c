@@ -6,6 +6,8 @@
 
 #include "llm/llm_int.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #define KEY "sk-canary-0123456789abcdef"
@@ -520,6 +522,22 @@ static void cancel_in(struct world *w, struct plan *plan)
     assert_string_equal(w->text, kept);
 }
 
+/* A port that takes no connection and refuses none: its queue is full. */
+static int full_listener(char *base, size_t size)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof(a);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    assert_int_equal(listen(fd, 0), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &n), 0);
+    for (int i = 0; i < 4; i++) /* they stay until the test ends */
+        connect(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), (struct sockaddr *)&a,
+                sizeof(a));
+    snprintf(base, size, "http://127.0.0.1:%d/v1", ntohs(a.sin_port));
+    return fd;
+}
+
 static void a_cancel_is_done_at_once_in_each_state(void **state)
 {
     (void)state;
@@ -527,6 +545,7 @@ static void a_cancel_is_done_at_once_in_each_state(void **state)
     struct refusal r = {503, "Retry-After: 20\r\n", "{}"};
     struct peer p;
     struct world w;
+    char base[100];
     bool never = false;
 
     names_hold(); /* while its name is looked up */
@@ -540,6 +559,15 @@ static void a_cancel_is_done_at_once_in_each_state(void **state)
     world_close(&w);
     assert_in_range(al_mono_ms() - before, 0, AT_ONCE_MS);
     names_let_go();
+
+    int full = full_listener(base, sizeof(base)); /* while it connects */
+    world_open(&w, AL_API_CHAT, base, KEY);
+    ask(&w);
+    al_loop_run_until(w.loop, &never, 50);
+    assert_false(w.retried || w.done);
+    cancel_in(&w, NULL);
+    world_close(&w);
+    close(full);
 
     peer_start(&p, mute, &plan); /* before the first byte */
     world_open(&w, AL_API_CHAT, base_of(&p), KEY);

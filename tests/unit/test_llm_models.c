@@ -164,9 +164,9 @@ static void llama_cpp_serves_less_than_it_was_trained_for(void **state)
                                         "\"total_slots\":1,\"model_path\":\"m.gguf\"}"},
     };
     static const struct page alone[] = {{"http://127.0.0.1:8080/v1/models", models}};
-    static const struct page newer[] = {
-        {"http://127.0.0.1:8080/v1/models", "{\"data\":[{\"id\":\"m.gguf\",\"owned_by\":\"llamacpp\","
-                                            "\"meta\":{\"n_ctx_train\":131072,\"n_ctx\":16384}}]}"}};
+    static const struct page newer[] = {{"http://127.0.0.1:8080/v1/models",
+                                         "{\"data\":[{\"id\":\"m.gguf\",\"owned_by\":\"llamacpp\","
+                                         "\"meta\":{\"n_ctx_train\":131072,\"n_ctx\":16384}}]}"}};
     struct got g = list(AL_API_CHAT, "here", "http://127.0.0.1:8080/v1", "m.gguf", pages, COUNT(pages), NULL);
     assert_int_equal(window_of(&g, "m.gguf"), 4096);
     assert_string_equal(g.from[0], "n_ctx");
@@ -339,6 +339,23 @@ static void a_list_has_its_time_and_what_is_beside_it_may_be_silent(void **state
     rig_close(&r);
 }
 
+static void an_answer_is_not_asked_to_be_longer_than_the_list_says(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct got g = {0};
+    rig_open(&r, AL_API_MESSAGES, "https://api.maker.example", NULL);
+    al_llm_list(r.l, "model-1", on_done, &g);
+    rig_advance(&r, 0);
+    rig_refuse(&r, 200, NULL,
+               "{\"data\":[{\"id\":\"model-1\",\"max_input_tokens\":200000,\"max_tokens\":8000}]}");
+    assert_int_equal(g.max_output[0], 8000);
+    rig_ask(&r);
+    assert_non_null(strstr(rig_now(&r)->body, "\"max_tokens\":8000"));
+    rig_answer(&r, "Yes");
+    rig_close(&r);
+}
+
 static void a_cancelled_list_tells_nothing(void **state)
 {
     (void)state;
@@ -397,6 +414,7 @@ int main(void)
         cmocka_unit_test(what_is_no_list_is_an_error_and_oddities_are_left_out),
         cmocka_unit_test(pages_that_never_end_are_left),
         cmocka_unit_test(a_list_has_its_time_and_what_is_beside_it_may_be_silent),
+        cmocka_unit_test(an_answer_is_not_asked_to_be_longer_than_the_list_says),
         cmocka_unit_test(a_cancelled_list_tells_nothing),
         cmocka_unit_test(the_key_goes_with_each_question_and_nowhere_in_the_clear),
     };
