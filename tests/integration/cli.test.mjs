@@ -70,18 +70,29 @@ test("without words it prints help, and touches no file", () =>
     assert.ok(!existsSync(home.env.ALISIO_CONFIG_HOME), "no config folder was made");
   }));
 
+// A model server in a process of its own, that answers whatever it is asked.
+async function modelServer(home) {
+  writeFileSync(join(home.dir, "scenario.mjs"), 'export default () => ({ text: "fine" });\n');
+  const child = spawn(process.execPath, [join(root, "tests/fake/server.mjs"), "--scenario", join(home.dir, "scenario.mjs"), "--while-stdin"], { stdio: ["pipe", "pipe", "inherit"] });
+  const line = await soon(new Promise((done) => child.stdout.setEncoding("utf8").once("data", done)), "the port of the model server");
+  return { url: JSON.parse(line).url, stop: () => child.stdin.end() };
+}
+
 test("every command has help with examples, and every example works", () =>
   withHome({ "a.txt": "one\n", "sales.csv": "region,amount\nNorth,120\nSouth,80\n", "export.txt": "a;b\n1;2\n",
     "sales-2025.csv": "region,amount\nNorth,90\n", "sales-october.csv": "region,amount\nEast,7\n",
-    "report.py": "import shutil\nfrom alisio_runtime import input_dir, output_dir\nshutil.copy(input_dir() / 'sales.csv', output_dir())\n", ".alisio/config.json": '{"forge":{"javascript":{"maxToolCalls":7}}}', ".mcp.json": server("b") }, (home) => {
-    for (const [name, text] of [["config/config.json", `{"mcp":${server("github").replace("mcpServers", "servers")}}`],
+    "report.py": "import shutil\nfrom alisio_runtime import input_dir, output_dir\nshutil.copy(input_dir() / 'sales.csv', output_dir())\n", ".alisio/config.json": '{"forge":{"javascript":{"maxToolCalls":7}}}', ".mcp.json": server("b") }, async (home) => {
+    const model = await modelServer(home);
+    const ollama = { baseUrl: `${model.url}/v1`, model: "qwen3", keyEnv: "EXAMPLE_KEY" };
+    const config = { ...JSON.parse(`{"mcp":${server("github").replace("mcpServers", "servers")}}`), provider: "ollama", providers: { ollama } };
+    for (const [name, text] of [["config/config.json", JSON.stringify(config)],
       [".cursor/mcp.json", server("c")], [".claude.json", server("d")]]) {
       mkdirSync(dirname(join(home.dir, name)), { recursive: true, mode: 0o700 });
       writeFileSync(join(home.dir, name), text, { mode: 0o600 });
     }
     assert.equal(shell(home, `"${process.execPath}" "${join(root, "bench/data_make.mjs")}" xlsx 20 book.xlsx`).status, 0);
-    // No such grant is there; nobody is there to say yes.
-    const ends = [[/^alisio permissions revoke/, 4], [/^alisio mcp import \.mcp\.json$/, 3], [/^alisio mcp remove github$/, 3], [/^alisio setup claude-code$/, 3]];
+    // No such grant is there; nobody is there to say yes; nothing listens there; the conversation has its answer.
+    const ends = [[/^alisio setup provider$/, 2], [/^alisio setup provider local .*--probe$/, 6], [/^alisio resume last$/, 2], [/^alisio permissions revoke/, 4], [/^alisio mcp import \.mcp\.json$/, 3], [/^alisio mcp remove github$/, 3], [/^alisio setup claude-code$/, 3]];
     const names = commandNames(home);
     assert.ok(names.includes("js") && names.includes("runs show") && names.length > 25, names.join(", "));
     for (const dir of [".local/share/bash-completion/completions", ".config/fish/completions"])
@@ -94,11 +105,12 @@ test("every command has help with examples, and every example works", () =>
       for (const line of examples) {
         if (line.includes("--http")) continue; // serves until it is stopped: mcp_http.test.mjs
         if (line.startsWith("alisio analysis setup")) continue; // fetches: extras.test.mjs, py_oci.test.mjs, py_wasm.test.mjs
-        const done = shell(home, line);
+        const done = shell(home, line, { env: { EXAMPLE_KEY: "k" } });
         const expected = ends.find(([pattern]) => pattern.test(line))?.[1] ?? 0;
         assert.equal(done.status, expected, `${line}\n${done.stderr}`);
       }
     }
+    model.stop();
   }));
 
 // What each command says to wrong input: words, exit status, code, and a part of the message or hint.
@@ -496,7 +508,7 @@ test("completion: the scripts are well formed, and bash completes", () =>
       assert.equal(r.stderr, "");
       return r.stdout.trim().split("\n");
     };
-    assert.deepEqual(complete("ru"), ["runs"]);
+    assert.deepEqual(complete("ru"), ["runs", "run"]);
     assert.deepEqual(complete("runs", "sh"), ["show"]);
     assert.deepEqual(complete("--cwd", "/tmp", "runs", "show", "--co"), ["--config", "--code", "--command"]);
     assert.deepEqual(complete("runs", "show", "l"), ["last"]);
