@@ -69,7 +69,7 @@ int al_agent_new(const struct al_agent_opts *o, const struct al_agent_ops *ops, 
     a->loop = al_core_loop(o->core);
     a->config = al_core_config(o->core);
     snprintf(a->session, sizeof(a->session), "%s", al_core_session(o->core)->id);
-    al_buf_init(&a->system, 1u << 20);
+    al_buf_init(&a->system, 2u << 20); /* with context.maxBytes of the person's own */
     al_arena_init(&a->offered, 16u << 20);
     if (al_turn_lock(a->store, a->session, o->terminal, err) < 0) {
         al_agent_free(a);

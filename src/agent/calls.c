@@ -249,7 +249,8 @@ static void store_failed(struct al_agent_call *c, struct al_err *err)
     struct al_jw w;
     if (t->ending)
         return;
-    al_wrap(err, "the result of %s cannot be written down%s", c->name, effect ? ", and it may have taken effect" : "");
+    al_wrap(err, "the result of %s cannot be written down%s", c->name,
+            effect ? ", and it may have taken effect" : "");
     al_buf_clear(&t->details);
     al_jw_init(&w, &t->details);
     al_jw_obj(&w);
@@ -301,13 +302,13 @@ static void end_call(struct al_agent_call *c, struct al_str text, const struct a
         al_failpoint("agent.effect");
     store_end(c, err, execution);
     al_failpoint("agent.result_stored");
+    c->state = AL_AGENT_CALL_ENDED;
+    c->call = NULL;
+    a->turn->calls.n_ended++;
     tell_progress(c);
     tell_completed(c, err, execution);
     if (call)
         al_call_artifacts(a, c, call);
-    c->state = AL_AGENT_CALL_ENDED;
-    c->call = NULL;
-    a->turn->calls.n_ended++;
 }
 
 static void on_done(void *ud, struct al_call *call)
@@ -318,7 +319,10 @@ static void on_done(void *ud, struct al_call *call)
     al_call_model_text(call, &text);
     if (text.n == 0 && call->structured.n)
         al_buf_add_str(&text, al_buf_str(&call->structured));
+    bool was = a->turn->calls.pumping;
+    a->turn->calls.pumping = true; /* a cancel from within an event frees nothing under our feet */
     end_call(c, al_buf_str(&text), &call->err, call);
+    a->turn->calls.pumping = was;
     pump(a);
 }
 
@@ -331,6 +335,13 @@ static void refuse(struct al_agent_call *c, const struct al_err *err)
     if (err->hint[0])
         al_buf_addf(&text, "\nhint: %s", err->hint);
     end_call(c, al_buf_str(&text), err, NULL);
+}
+
+static void end_cancelled(struct al_agent_call *c)
+{
+    struct al_err err;
+    al_fail(&err, AL_CANCELLED, "cancelled by the user");
+    end_call(c, (struct al_str){"", 0}, &err, NULL);
 }
 
 static void tell_warning(struct al_agent_call *c)
@@ -357,6 +368,10 @@ static void start_call(struct al_agent_call *c)
         return;
     }
     tell_warning(c);
+    if (c->cancelling) {
+        end_cancelled(c);
+        return;
+    }
     struct al_call_spec spec = {
         .tool = al_str_of(c->tool ? c->tool->name : c->name),
         .args_json = al_buf_str(&arguments),
@@ -370,6 +385,8 @@ static void start_call(struct al_agent_call *c)
         .ud = c,
     };
     c->call = al_core_call(a->core, &spec);
+    if (c->cancelling) /* from within what it asked or told */
+        al_call_cancel(c->call);
 }
 
 /* --- their order --- */
@@ -387,6 +404,8 @@ static void start_some(struct al_agent *a)
     size_t n_running = 0;
     for (size_t i = 0; i < calls->n; i++) {
         struct al_agent_call *c = calls->v[i];
+        if (a->cancelled || a->turn->ending)
+            return;
         if (c->state == AL_AGENT_CALL_WAITING) {
             if (!may_start(calls, i, n_running))
                 return;
@@ -400,6 +419,27 @@ static void start_some(struct al_agent *a)
                 return;
         }
     }
+}
+
+/* What waits ends at once; what is in flight is asked to, and ends later. */
+static void stop_calls(struct al_agent *a)
+{
+    struct al_agent_calls *calls = &a->turn->calls;
+    bool was = calls->pumping;
+    calls->pumping = true;
+    for (size_t i = 0; i < calls->n; i++) {
+        struct al_agent_call *c = calls->v[i];
+        if (c->state == AL_AGENT_CALL_ENDED || c->cancelling)
+            continue;
+        c->cancelling = true;
+        if (c->state == AL_AGENT_CALL_WAITING) {
+            c->began_ns = al_mono_ns();
+            end_cancelled(c);
+        } else if (c->call) {
+            al_call_cancel(c->call);
+        }
+    }
+    calls->pumping = was;
 }
 
 static void give_results(struct al_agent *a)
@@ -418,13 +458,10 @@ static void pump(struct al_agent *a)
     if (t->calls.pumping)
         return;
     t->calls.pumping = true;
-    if (!a->cancelled && !t->ending)
-        start_some(a);
+    start_some(a);
     t->calls.pumping = false;
-    if (t->ending && t->calls.n_ended < t->calls.n && !a->cancelled) {
-        al_calls_cancel(a);
-        return;
-    }
+    if (t->ending && t->calls.n_ended < t->calls.n)
+        stop_calls(a);
     if (t->calls.n_ended < t->calls.n)
         return;
     give_results(a);
@@ -440,28 +477,14 @@ void al_calls_start(struct al_agent *a)
     for (size_t i = 0; i < m->n_parts; i++)
         if (m->parts[i].kind == AL_LLM_CALL)
             calls->v[calls->n++] = new_call(a, &m->parts[i]);
-    pump(a);
+    if (a->cancelled)
+        al_calls_cancel(a);
+    else
+        pump(a);
 }
 
 void al_calls_cancel(struct al_agent *a)
 {
-    struct al_agent_calls *calls = &a->turn->calls;
-    struct al_err err;
-    calls->pumping = true; /* one end at a time: what is in flight ends later */
-    for (size_t i = 0; i < calls->n; i++) {
-        struct al_agent_call *c = calls->v[i];
-        bool waits = c->state == AL_AGENT_CALL_WAITING;
-        if (c->state == AL_AGENT_CALL_ENDED)
-            continue;
-        c->cancelling = true;
-        if (waits) {
-            c->began_ns = al_mono_ns();
-            al_fail(&err, AL_CANCELLED, "cancelled by the user");
-            end_call(c, (struct al_str){"", 0}, &err, NULL);
-        } else if (c->call) {
-            al_call_cancel(c->call);
-        }
-    }
-    calls->pumping = false;
+    stop_calls(a);
     pump(a);
 }

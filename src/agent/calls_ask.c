@@ -90,6 +90,10 @@ void al_call_ask_person(void *ud, const struct al_ask *ask)
         snprintf(asking->effect, sizeof(asking->effect), "%s",
                  al_effect_name((ask->tool ? ask->tool : c->tool)->effect));
     tell(asking, "approval_requested", NULL);
+    if (c->cancelling) {
+        on_answer(asking, AL_APPROVAL_NONE);
+        return;
+    }
     wrapped.answer = on_answer;
     wrapped.ud = asking;
     c->a->ops.ask(c->a->ud, &wrapped);
@@ -117,13 +121,15 @@ void al_call_ask_question(void *ud, struct al_str method, struct al_str params,
                           struct al_question_reply *reply)
 {
     struct al_agent_call *c = ud;
-    (void)params; /* the call has them, read */
-    if (!al_str_is(method, AL_AGENT_QUESTION) || !c->a->ops.question || !c->call) {
+    const struct al_json *v = NULL;
+    char *copy = al_arena_dup(&c->arena, params);
+    if (!al_str_is(method, AL_AGENT_QUESTION) || !c->a->ops.question || c->cancelling || !copy ||
+        al_json_parse(&c->arena, (struct al_str){copy, params.n}, &v, NULL) < 0) {
         al_question_refuse(reply, METHOD_NOT_FOUND, AL_STR("there is nobody to ask"));
         return;
     }
     struct al_agent_question question = {
-        .questions = al_json_get(c->call->args, "questions"),
+        .questions = al_json_get(v, "questions"),
         .answer = on_answers,
         .ud = reply,
     };

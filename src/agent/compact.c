@@ -80,11 +80,10 @@ static const char *reason_of(const struct al_compaction *c)
 
 static void end(struct al_agent *a, bool ok, const struct al_err *err)
 {
-    struct al_compaction *c = a->turn->compaction;
     struct al_err e = err ? *err : (struct al_err){.code = AL_OK};
-    al_timer_stop(c->waiting);
-    free(c);
-    a->turn->compaction = NULL;
+    if (a->cancelled)
+        return;
+    al_compact_free(a->turn);
     al_turn_compacted(a, ok, &e);
 }
 
@@ -438,6 +437,8 @@ static void ask(struct al_agent *a)
     struct al_llm_request r = al_turn_make_request(a);
     struct al_llm_part part = {.kind = AL_LLM_TEXT, .text = al_str_of(instruction)};
     struct al_llm_message last = {.role = AL_LLM_USER, .by = AL_LLM_HOST, .parts = &part, .n_parts = 1};
+    if (a->cancelled)
+        return;
     struct al_llm_message *messages = al_xcalloc(r.n_messages + 1, sizeof(*messages));
     memcpy(messages, r.messages, r.n_messages * sizeof(*messages));
     messages[r.n_messages++] = last;
@@ -476,6 +477,8 @@ void al_compact_start(struct al_agent *a, bool overflow)
         return;
     if (al_compact_cut(a->history.v, a->history.n, keep, &t->compaction->cut)) {
         tell(a, "compaction_started", reason_of(t->compaction), -1, NULL);
+        if (a->cancelled)
+            return;
         t->compaction->began_ms = al_mono_ms();
         t->compaction->waiting = al_timer_every(a->loop, SAY_EVERY_MS, on_waiting, a);
         ask(a);
@@ -489,15 +492,23 @@ void al_compact_start(struct al_agent *a, bool overflow)
     }
 }
 
+/* What it has stays until the turn's end: the cancel may come from within one of its events. */
 void al_compact_cancel(struct al_agent *a)
 {
     struct al_compaction *c = a->turn->compaction;
     if (a->asking)
         al_llm_cancel(a->asking);
     a->asking = NULL;
-    if (!c)
-        return;
-    al_timer_stop(c->waiting);
-    free(c);
-    a->turn->compaction = NULL;
+    if (c)
+        al_timer_stop(c->waiting);
+    if (c)
+        c->waiting = NULL;
+}
+
+void al_compact_free(struct al_agent_turn *t)
+{
+    if (t->compaction)
+        al_timer_stop(t->compaction->waiting);
+    free(t->compaction);
+    t->compaction = NULL;
 }

@@ -30,6 +30,9 @@ static void on_step(void *ud)
     void (*fn)(struct al_agent *) = a->turn->step_fn;
     a->turn->step = NULL;
     a->turn->step_fn = NULL;
+    /* Who is told an event may cancel within it: what was to come next then does not. */
+    if (a->cancelled && fn != al_turn_end_events)
+        fn = al_turn_cancelled;
     fn(a);
 }
 
@@ -687,6 +690,10 @@ static void ask(struct al_agent *a)
 
 void al_turn_next(struct al_agent *a)
 {
+    if (a->cancelled) {
+        al_turn_later(a, al_turn_cancelled);
+        return;
+    }
     if (over_limit(a))
         return;
     if (al_compact_needed(a))

@@ -15,6 +15,7 @@ void al_turn_free(struct al_agent_turn *t)
 {
     al_timer_stop(t->step);
     al_turn_circling_dropped(t);
+    al_compact_free(t);
     al_calls_free(&t->calls);
     al_buf_free(&t->calls.loop);
     al_buf_free(&t->text);

@@ -166,6 +166,9 @@ struct al_str al_window_call_name(const struct al_agent *a, struct al_str id);
 /* CONTEXT_LIMIT, with sizes by part. */
 void al_window_fail(struct al_agent *a, struct al_err *err);
 
+/* --- compact.c --- */
+void al_compact_free(struct al_agent_turn *t);
+
 /* --- compact_cut.c: pure --- */
 /* What a summary may stand for: [first, last) of the history, which ends and begins at borders of turns; a turn is an
  * answer with the results of its calls. The newest message of the person, if it lies between, parts it in two. */
