@@ -148,6 +148,48 @@ static void what_is_written_is_read(void **state)
     expect_cut(al_buf_str(&out), 100, 0, "t|i| a\n: b\n;", -1);
 }
 
+static void expect_all(const char *text, size_t step, const char *want)
+{
+    struct seen seen = {.log = AL_BUF_INIT(1 << 20)};
+    struct al_sse s;
+    al_sse_init(&s, 16);
+    s.bare = true;
+    for (size_t i = 0, n = strlen(text); i < n; i += step)
+        al_sse_feed(&s, (struct al_str){text + i, n - i < step ? n - i : step}, &sink, &seen);
+    al_sse_end(&s, &sink, &seen);
+    al_buf_addc(&seen.log, 0);
+    assert_string_equal(seen.log.p, want);
+    al_sse_free(&s);
+    al_buf_free(&seen.log);
+}
+
+static void who_asks_for_it_gets_names_alone_and_the_event_that_was_not_ended(void **state)
+{
+    (void)state;
+    static char long_type[400] = "event: ";
+    memset(long_type + 7, 'x', 300);
+    memcpy(long_type + 307, "\ndata: a\n\n", sizeof "\ndata: a\n\n");
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"event: error\n\ndata: a\n\n", "error||;message||a;"},
+        {"data: a\n\ndata: b", "message||a;message||b;"},
+        {"data: a\ndata: b\n", "message||a\nb;"},
+        {"event: x\rdata: a\r", "x||a;"},
+        {"event: x", "x||;"},
+        {"data: a\n\n", "message||a;"},
+        {"data: a\n\n: co", "message||a;"},
+        {"data: a\n\nfoo", "message||a;"},
+        {"data: 0123456789abcdefg", "!"},
+        {"", ""},
+        {long_type, "message||a;"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t step = 1; step < 5; step++)
+            expect_all(cases[i].text, step, cases[i].want);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +197,7 @@ int main(void)
         cmocka_unit_test(an_endless_line_is_dropped_and_the_stream_goes_on),
         cmocka_unit_test(nothing_comes_after_the_sink_has_had_enough),
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(who_asks_for_it_gets_names_alone_and_the_event_that_was_not_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
