@@ -18,6 +18,13 @@ static bool is_terminal(const char *type)
     return false;
 }
 
+/* Pieces of what is told whole later, or only of use at once. */
+static bool is_ephemeral(const char *type)
+{
+    return strcmp(type, "text_delta") == 0 || strcmp(type, "reasoning_delta") == 0 ||
+           strcmp(type, "tool_progress") == 0;
+}
+
 static void envelope(const struct al_agent_event *e, struct al_str data, struct al_buf *out)
 {
     struct al_jw w;
@@ -123,8 +130,7 @@ void al_jsonl_event(struct al_jsonl *j, const struct al_agent_event *e)
     if (e->session_id)
         snprintf(j->session_id, sizeof j->session_id, "%s", e->session_id);
     al_jsonl_line(e, &line);
-    al_out_write(j->out, al_buf_str(&line),
-                 e->event_id == 0 && !j->ended && strcmp(e->type, "run_started") != 0);
+    al_out_write(j->out, al_buf_str(&line), is_ephemeral(e->type));
 }
 
 static void end_data(const struct al_agent_end *end, struct al_buf *out)

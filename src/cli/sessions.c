@@ -1,3 +1,4 @@
+#include "cli/agent_cmd.h"
 #include "cli/app.h"
 #include "cli/commands.h"
 #include "cli/run_text.h"
@@ -6,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "store/conversation.h"
 
 #include <string.h>
 
@@ -79,9 +81,12 @@ static int named_session(struct al_app *app, struct al_session *ret, struct al_e
     const char *word = app->args.pos[0];
     char id[AL_ID_MAX] = "";
     bool own = strcmp(word, "default") == 0;
+    if (strcmp(word, "last") == 0)
+        return al_agent_session_find(app, word, ret, err);
     if (!own && !al_id_valid(al_str_of(word), "ses")) {
         al_fail(err, AL_INVALID_INPUT, "%.80s is not the id of a session", word);
-        return al_hint(err, "`alisio sessions list` shows the ids; `default` is the workspace's own");
+        return al_hint(err, "`alisio sessions list` shows the ids; `default` is the workspace's own, `last` "
+                            "its newest conversation");
     }
     if (al_app_workspace(app, err) < 0 || al_app_store(app, err) < 0)
         return -1;
@@ -100,6 +105,79 @@ static void time_line(struct al_buf *out, const char *name, int64_t wall_ms)
     al_buf_addf(out, "%-10s ", name);
     al_say_time(out, wall_ms);
     al_buf_addc(out, '\n');
+}
+
+/* --- turns of a conversation --- */
+
+struct turns {
+    struct al_app *app;
+    struct al_buf *out;
+    struct al_jw *w;
+    size_t n;
+};
+
+static void say_tokens(const char *usage, struct al_buf *out)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(64 << 10);
+    const struct al_json *v;
+    struct al_err ignored;
+    int64_t in = 0, answer = 0;
+    if (!usage || al_json_parse(&arena, al_str_of(usage), &v, &ignored) < 0)
+        return;
+    const char *least = al_json_is_true(al_json_get(v, "estimated")) ? "≥ " : "";
+    if (al_json_int(al_json_get(v, "input"), 0, INT64_MAX, &in) &&
+        al_json_int(al_json_get(v, "output"), 0, INT64_MAX, &answer))
+        al_buf_addf(out, ", %s%lld tokens in, %s%lld out", least, (long long)in, least, (long long)answer);
+}
+
+static bool show_turn(void *ud, const struct al_turn *t)
+{
+    struct turns *x = ud;
+    al_buf_addf(x->out, "%-10s ", x->n++ ? "" : "turns");
+    al_say_time(x->out, t->created_ms);
+    al_buf_addf(x->out, "  %s, ", t->status);
+    al_say_foreign(x->app, x->out, al_str_of(t->model), false);
+    al_buf_addf(x->out, ", %lld answer%s, %lld call%s", (long long)t->n_requests,
+                t->n_requests == 1 ? "" : "s", (long long)t->n_calls, t->n_calls == 1 ? "" : "s");
+    say_tokens(t->usage, x->out);
+    if (t->error_code) {
+        al_buf_addf(x->out, ": %s ", t->error_code);
+        al_say_foreign(x->app, x->out, al_utf8_head(al_str_of(t->error_msg), 200), false);
+    }
+    al_buf_addc(x->out, '\n');
+    al_jw_obj(x->w);
+    al_jw_kstrz(x->w, "runId", t->id);
+    al_jw_kstrz(x->w, "status", t->status);
+    al_jw_kstrz(x->w, "provider", t->provider);
+    al_jw_kstrz(x->w, "model", t->model);
+    al_jw_kint(x->w, "requests", t->n_requests);
+    al_jw_kint(x->w, "calls", t->n_calls);
+    if (t->usage)
+        al_jw_kraw(x->w, "usage", al_str_of(t->usage));
+    if (t->error_code) {
+        al_jw_kstrz(x->w, "code", t->error_code);
+        al_jw_kstrz(x->w, "error", t->error_msg);
+    }
+    al_jw_ktime(x->w, "createdAt", t->created_ms);
+    al_jw_ktime(x->w, "endedAt", t->ended_ms);
+    al_jw_end(x->w);
+    return true;
+}
+
+static int show_turns(struct al_app *app, const struct al_session *s, struct al_jw *w, struct al_reply *reply)
+{
+    struct turns x = {.app = app, .out = &reply->text, .w = w};
+    if (strcmp(s->kind, "agent") != 0)
+        return 0;
+    al_jw_key(w, "turns");
+    al_jw_arr(w);
+    int r = al_turn_each(app->store, s->id, show_turn, &x, &reply->err);
+    al_jw_end(w);
+    if (r == 0)
+        al_buf_addf(&reply->note,
+                    "`alisio resume %s` goes on with it; `alisio sessions export %s` prints all of it\n",
+                    s->id, s->id);
+    return r;
 }
 
 static int show(struct al_app *app, const struct al_session *s, struct al_reply *reply)
@@ -129,8 +207,9 @@ static int show(struct al_app *app, const struct al_session *s, struct al_reply 
     al_jw_key(&w, "session");
     session_json(&w, s);
     al_jw_kraw(&w, "state", al_buf_str(&state));
+    int r = show_turns(app, s, &w, reply);
     al_jw_end(&w);
-    return 0;
+    return r;
 }
 
 int al_cmd_sessions_show(struct al_app *app, struct al_reply *reply)

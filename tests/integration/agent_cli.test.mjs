@@ -134,6 +134,18 @@ describe("run", () => {
     assert.deepEqual(list.map((s) => [s.kind, s.title]).sort(), [["agent", "one"], ["agent", "one"]]);
   });
 
+  it("is shown with its turns, and can be deleted", async () => {
+    const rig = await rigOf("chat", [{ text: "yes" }, { reply: { status: 400, error: { type: "invalid_request_error", message: "no\u001b[31m" } } }]);
+    const first = await rig.run(["--json", "one"]), id = first.last.sessionId;
+    await rig.resume([id, "two"]);
+    const { turns, session } = runJson(rig.home, ["sessions", "show", "last"]).json.structured;
+    assert.equal(session.sessionId, id);
+    assert.deepEqual(turns.map((t) => [t.status, t.code]), [["completed", undefined], ["failed", "UPSTREAM_REJECTED"]]);
+    assert.match(run(rig.home, ["sessions", "show", id]).stdout, /^turns .* completed, fake, 1 answer, 0 calls, \d+ tokens in, \d+ out$/m);
+    assert.equal(run(rig.home, ["sessions", "rm", id]).status, 0);
+    assert.equal((await rig.resume([id, "three"])).status, 4);
+  });
+
   it("refuses a session that is no conversation", async () => {
     const rig = await rigOf("chat", []);
     run(rig.home, ["js", "-e", "1"]);
