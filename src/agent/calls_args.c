@@ -68,7 +68,7 @@ static bool is_last(const struct al_json *member)
 
 /* Quadratic in the members of one object, so only up to so many; what is longer is passed on as it is, and
  * the last of a name counts there as well. */
-#define MEMBERS_MAX 2000
+#define MEMBERS_MAX 200
 
 static bool has_doubles(const struct al_json *root, struct al_str *ret_key)
 {

@@ -223,6 +223,15 @@ static void tell_small(struct al_agent *a, int64_t read, int64_t sent)
     al_turn_notice(a, al_buf_str(&text));
 }
 
+/* Reasoning that its maker wants back is part of the next request, too. */
+static bool sends_reasoning(const struct al_llm_message *m)
+{
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == AL_LLM_REASONING && m->parts[i].raw.n > 0)
+            return true;
+    return false;
+}
+
 /*
  * Of the answer that is in the history by now. A report far below what was sent is no base for anything: some
  * endpoints cut a long request without a word, some leave out what their cache had.
@@ -244,7 +253,7 @@ void al_window_report(struct al_agent *a, const struct al_llm_usage *u)
     int64_t raw = al_window_fixed(a) + al_window_of_messages(a, 0, n > 0 ? n - 1 : 0);
     int64_t scale = raw > 0 ? u->input * SCALE_ONE / raw : SCALE_ONE;
     w->scale = scale < SCALE_MIN ? SCALE_MIN : scale > SCALE_MAX ? SCALE_MAX : scale;
-    w->counted = u->input + u->output - u->reasoning;
+    w->counted = u->input + u->output - (n > 0 && sends_reasoning(&a->history.v[n - 1]) ? 0 : u->reasoning);
     w->counted_n = n;
 }
 

@@ -104,6 +104,15 @@ describe("older turns are summarised", () => {
       assert.ok(kept.raw.length < 12_000 * 4);
       assert.ok(says(api, kept.body, "THE NEWEST PROMPT"));
     });
+  it("when it was full while the model wrote: once, and what was written so is not run", async () => {
+    const r = await play("messages", ({ n, request }) => (isSummary(request) ? { text: "SUMMARY" } : n === 4 ? { text: "half", calls: [{ name: "write_file", arguments: { path: "x", content: "x", expectedHash: null } }], end: "context_window" } : n > 5 ? { text: "done" } : { text: `step ${n}`, calls: [{ name: "js_run", arguments: { code: `return ${n}` } }] }),
+      { provider: { contextWindow: 100_000 }, args: ["--allow-write"] });
+    assert.equal(r.last.type, "run_completed", r.stdout.slice(-400));
+    assert.equal(ofType(r.events, "compaction_completed").length, 1);
+    assert.equal(r.asked.filter(isSummary).length, 1);
+    assert.deepEqual(readdirSync(r.rig.home.workspace), []);
+    assert.ok(!says("messages", r.asked.at(-1).body, "half"));
+  });
   it("and resume sends what the run would have sent", async () => {
     const rig = await rigOf("messages", script, { provider: { contextWindow: 12_000 } });
     const first = await rig.run(["--json", "PROMPT"]);
