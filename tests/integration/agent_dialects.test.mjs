@@ -56,3 +56,12 @@ describe("lists of models", { concurrency: 3 }, () => {
       }
     });
 });
+
+describe("patience", () => {
+  it("4: comments count as a sign of life: a stream of them longer than the idle time is no silence", () =>
+    go("chat", [{ text: "a, b, c", wire: { noise: ["comment", "id"], split: 2 }, chunk: 40, pace: 100 }], { provider: { idleMs: 3000 } }, (r) => {
+      completed(r, "a, b, c");
+      assert.equal(r.of("request_retry").length, 0);
+      assert.ok(r.last.data.apiMs > 3000, `it took ${r.last.data.apiMs} ms`);
+    }));
+});
