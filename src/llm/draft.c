@@ -208,17 +208,42 @@ bool al_llm_draft_has_calls(const struct al_llm_draft *d)
     return false;
 }
 
-static void tell(struct al_llm_reader *r, enum al_llm_part_kind kind, struct al_str text)
+/* As al_llm_message_text has it: a blank line between texts that were apart. */
+static bool apart(const struct al_llm_reader *r, const struct al_llm_draft_part *p)
 {
-    if (!text.n || kind == AL_LLM_CALL)
+    const struct al_llm_draft *d = &r->draft;
+    bool between = r->api == AL_API_RESPONSES;
+    for (size_t i = d->n; i-- > 0 && d->parts[i] != r->told && !between;) {
+        const struct al_llm_draft_part *q = d->parts[i];
+        between =
+            q != p && (q->kind == AL_LLM_CALL || (q->kind == AL_LLM_REASONING && (q->text.n || q->raw.n)));
+    }
+    return between;
+}
+
+static void tell_text(struct al_llm_reader *r, const struct al_llm_draft_part *p, struct al_str text,
+                      bool first)
+{
+    if (first && r->told && apart(r, p)) {
+        r->told_chars += 2;
+        r->sink->text(r->ud, AL_STR("\n\n"));
+    }
+    r->told = p;
+    r->sink->text(r->ud, text);
+}
+
+/* first: nothing of the part was told before. */
+static void tell(struct al_llm_reader *r, const struct al_llm_draft_part *p, struct al_str text, bool first)
+{
+    if (!text.n || p->kind == AL_LLM_CALL)
         return;
     r->first_token = true;
     r->told_chars += al_utf8_count(text);
     if (!r->sink)
         return;
-    if (kind == AL_LLM_TEXT && r->sink->text)
-        r->sink->text(r->ud, text);
-    if (kind == AL_LLM_REASONING && r->sink->reasoning)
+    if (p->kind == AL_LLM_TEXT && r->sink->text)
+        tell_text(r, p, text, first);
+    if (p->kind == AL_LLM_REASONING && r->sink->reasoning)
         r->sink->reasoning(r->ud, text);
 }
 
@@ -236,7 +261,7 @@ void al_llm_draft_text(struct al_llm_reader *r, struct al_llm_draft_part *p, str
     struct al_str added = {p->text.p + from, p->text.n - from};
     if (p->kind == AL_LLM_CALL)
         scan_args(p, added);
-    tell(r, p->kind, added);
+    tell(r, p, added, from == 0);
 }
 
 void al_llm_draft_string(struct al_llm_reader *r, struct al_llm_draft_part *p, const struct al_json *v)

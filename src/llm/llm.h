@@ -61,7 +61,7 @@ struct al_llm_message {
 void al_llm_message_write(struct al_jw *w, const struct al_llm_message *m);
 /* Strings lie in the arena. INVALID_INPUT for anything else. */
 int al_llm_message_read(struct al_arena *a, const struct al_json *v, struct al_llm_message *ret, struct al_err *err) AL_MUST_CHECK;
-/* A part's text of that message, joined: what a person reads of it. */
+/* A part's text of that message, joined, with a blank line between what was apart: what a person reads of it. */
 void al_llm_message_text(const struct al_llm_message *m, struct al_buf *out);
 
 struct al_llm_tool {

@@ -72,6 +72,7 @@ struct al_llm_reader {
     const char *key;           /* set by the owner: error texts of the provider do not show it; NULL */
     struct al_arena *arena;    /* of the event that is being read */
     bool last;                 /* the connection has ended: half an event is dropped */
+    const struct al_llm_draft_part *told; /* the part of text that was told last */
 };
 /* No callback of the sink may end the reader (al_llm_reader_fini): it goes on with the same bytes. */
 void al_llm_reader_init(struct al_llm_reader *r, enum al_api api, const struct al_llm_sink *sink, void *ud);

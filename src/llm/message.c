@@ -282,6 +282,7 @@ int al_llm_message_read(struct al_arena *a, const struct al_json *v, struct al_l
 
 void al_llm_message_text(const struct al_llm_message *m, struct al_buf *out)
 {
+    bool items = m->role == AL_LLM_ASSISTANT && m->from.api == AL_API_RESPONSES;
     bool between = false, any = false;
     for (size_t i = 0; i < m->n_parts; i++) {
         const struct al_llm_part *p = &m->parts[i];
@@ -291,7 +292,7 @@ void al_llm_message_text(const struct al_llm_message *m, struct al_buf *out)
             if (between)
                 al_buf_adds(out, "\n\n");
             al_buf_add_str(out, p->text);
-            between = false;
+            between = items; /* each text is a message of its own there */
             any = true;
         }
     }

@@ -85,11 +85,11 @@ static void check_message(const struct script *s, struct reading *x)
         !al_str_eq(al_json_get_text(s->expect, "endWord"), al_str_of(x->r.end_word)))
         fail_msg("%s: the end is %s, \"%s\"", s->name, al_llm_end_name(x->r.end), x->r.end_word);
     check_usage(s, &x->r.usage);
-    for (i = 0; i < m.n_parts; i++)
-        al_buf_add_str(m.parts[i].kind == AL_LLM_TEXT        ? &text
-                       : m.parts[i].kind == AL_LLM_REASONING ? &reasoning
-                                                             : &told,
-                       m.parts[i].text);
+    al_llm_message_text(&m, &text);
+    for (i = 0; i < m.n_parts; i++) {
+        if (m.parts[i].kind == AL_LLM_REASONING)
+            al_buf_add_str(&reasoning, m.parts[i].text);
+    }
     if (!al_str_eq(al_buf_str(&text), al_buf_str(&x->text)) ||
         !al_str_eq(al_buf_str(&reasoning), al_buf_str(&x->reasoning)))
         fail_msg("%s: what was told is not what is kept", s->name);
