@@ -1,6 +1,8 @@
 // kill -9 at each point of a turn, then `alisio resume`: nothing is lost, no effect happens twice, and what is said is true.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { APIS, agentRig } from "../fake/lib.mjs";
 import { EFFECTS, FILES, POINTS, judge, killAndResume, requestsOf, resultsOf, sessionOf, settledOf } from "./agent_kill_rig.mjs";
@@ -21,6 +23,48 @@ const cases = (process.env.ALISIO_SOAK ? all : some).filter((c) => {
 
 describe("killed at a point and resumed", { concurrency: 2 }, () => {
   for (const { point, effect, api } of cases) test(`${point}, ${effect}, ${api}`, () => judge(api, effect, point));
+});
+
+// Between the points, too: killed at the k-th line that it says, again and again, and gone on with until it is done.
+async function killedAgainAndAgain(api, kills, seed) {
+  const rounds = 4;
+  const calls = (n) => [
+    { name: "shell", arguments: { command: `echo ${n} >> counted.txt` } },
+    { name: "edit_file", arguments: { path: "grows.txt", oldText: "end", newText: `${n}\nend` } },
+    { name: "read_file", arguments: { path: "a.txt" } },
+  ];
+  const rig = await agentRig(api, ({ body }) => {
+    const n = resultsOf(api, body).length / 3;
+    return n < rounds ? { text: `Round ${n}.`, calls: calls(n) } : { text: "done" };
+  }, { files: FILES });
+  const flags = ["--json", "--allow-process", "--allow-write"];
+  let state = seed;
+  const random = (max) => (state = (state * 1103515245 + 12345) % 2147483648) % max;
+  const dying = (line) => {
+    let n = 0;
+    return { onEvent: (_, run) => ++n === line && run.child.kill("SIGKILL"), timeout: 60_000 };
+  };
+  try {
+    let r = await rig.run([...flags, "do it"], dying(1 + random(12)));
+    for (let k = 1; k < kills && r.signal; k++) r = await rig.resume([sessionOf(rig.home), ...flags], dying(1 + random(12)));
+    if (r.signal) r = await rig.resume([sessionOf(rig.home), ...flags], { timeout: 60_000 });
+    // Killed behind its last answer: there is nothing left to do.
+    if (r.status === 2) assert.match(r.stdout + r.stderr, /ended with an answer/);
+    else assert.equal(r.last.data.text, "done", r.stdout.slice(-600) + r.stderr);
+    assert.deepEqual(rig.fake.violations, []);
+    for (const name of ["counted.txt", "grows.txt"]) {
+      const file = join(rig.home.workspace, name);
+      const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
+      assert.equal(new Set(lines).size, lines.length, `${name}: nothing twice: ${lines}`);
+    }
+  } finally {
+    await rig.close();
+  }
+}
+describe("killed again and again", { concurrency: 2 }, () => {
+  const times = process.env.ALISIO_SOAK ? 20 : 1;
+  for (const api of APIS)
+    for (let i = 0; i < times; i++) test(`${api}, ${i}`, () => killedAgainAndAgain(api, 5, 7 * i + api.length));
 });
 
 const normal = (text) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME").replace(/exec_[0-9A-Z]{26}/g, "EXEC");
