@@ -61,8 +61,11 @@ static void free_call(struct al_agent_call *c)
 
 void al_calls_free(struct al_agent_calls *c)
 {
-    for (size_t i = 0; i < c->n; i++)
-        free_call(c->v[i]);
+    for (size_t i = 0; i < c->n; i++) {
+        c->v[i]->left = c->v[i]->in_core;
+        if (!c->v[i]->left)
+            free_call(c->v[i]);
+    }
     free(c->v);
     c->v = NULL;
     c->n = c->n_ended = 0;
@@ -159,6 +162,8 @@ static void on_progress(void *ud, struct al_str json)
     autoarena struct al_arena arena = AL_ARENA_INIT(16u << 20);
     const struct al_json *v = NULL;
     struct al_jw w;
+    if (c->state == AL_AGENT_CALL_ENDED)
+        return;
     note_execution(c);
     al_buf_clear(&c->progress);
     if (json.n > EVENT_MAX / 2 || al_json_parse(&arena, json, &v, NULL) < 0)
@@ -184,6 +189,8 @@ static void on_output(void *ud, bool is_error, struct al_str bytes)
 {
     struct al_agent_call *c = ud;
     (void)is_error;
+    if (c->state == AL_AGENT_CALL_ENDED)
+        return;
     note_execution(c);
     if (bytes.n > TAIL_MAX)
         bytes = (struct al_str){bytes.p + bytes.n - TAIL_MAX, TAIL_MAX};
@@ -311,9 +318,8 @@ static void end_call(struct al_agent_call *c, struct al_str text, const struct a
         al_call_artifacts(a, c, call);
 }
 
-static void on_done(void *ud, struct al_call *call)
+static void take_end(struct al_agent_call *c, struct al_call *call)
 {
-    struct al_agent_call *c = ud;
     struct al_agent *a = c->a;
     autobuf struct al_buf text = AL_BUF_INIT(AL_AGENT_RESULT_MAX);
     al_call_model_text(call, &text);
@@ -324,6 +330,16 @@ static void on_done(void *ud, struct al_call *call)
     end_call(c, al_buf_str(&text), &call->err, call);
     a->turn->calls.pumping = was;
     pump(a);
+}
+
+static void on_done(void *ud, struct al_call *call)
+{
+    struct al_agent_call *c = ud;
+    c->in_core = false;
+    if (c->left)
+        free_call(c);
+    else if (c->state != AL_AGENT_CALL_ENDED)
+        take_end(c, call);
 }
 
 /* --- its begin --- */
@@ -384,6 +400,7 @@ static void start_call(struct al_agent_call *c)
         .done = on_done,
         .ud = c,
     };
+    c->in_core = true;
     c->call = al_core_call(a->core, &spec);
     if (c->cancelling) /* from within what it asked or told */
         al_call_cancel(c->call);
@@ -437,6 +454,8 @@ static void stop_calls(struct al_agent *a)
             end_cancelled(c);
         } else if (c->call) {
             al_call_cancel(c->call);
+            if (c->tool && c->tool->effect == AL_EFFECT_READ)
+                end_cancelled(c); /* it changes nothing, whenever it ends */
         }
     }
     calls->pumping = was;

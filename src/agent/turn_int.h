@@ -31,6 +31,8 @@ struct al_agent_call {
     struct al_call *call;     /* NULL: not in the core */
     bool begun;               /* its row says "running" */
     bool cancelling;
+    bool in_core;             /* its done has not come: also of a read that was cancelled, which nobody waits for */
+    bool left;                /* the turn has gone on without it */
     uint64_t began_ns;
     struct al_agent_asking *asking; /* a person, about it */
     struct al_timer *noting;  /* of its execution id, when the tool has it */
