@@ -122,7 +122,8 @@ static int tell_running(struct al_store *s, struct al_model_call *c, const struc
     if (run) {
         struct told t = {.out = &words};
         bool live = strcmp(run->status, "running") == 0 || strcmp(run->status, "queued") == 0;
-        al_buf_addf(&words, live ? "; run %s still goes on" : "; run %s was interrupted", c->execution);
+        al_buf_addf(&words, "; run %s %s%.24s", c->execution, live ? "still goes on" : "was ",
+                    live ? "" : run->status);
         if (al_store_call_each(s, c->execution, tell_call, &t, err) < 0) {
             al_buf_free(&words);
             return -1;

@@ -81,6 +81,7 @@ static void each_kind_of_open_call_has_its_words(void **state)
         FAILED,
         BARE,
         CUT,
+        CANCELLED,
         N
     };
     struct al_model_call calls[N];
@@ -103,6 +104,7 @@ static void each_kind_of_open_call_has_its_words(void **state)
            "long\",\"hint\":\"less\"},\"stdout\":\"out\",\"stderr\":\"bad\"}",
            exec[BARE]);
     run_of(&t, &calls[CUT], "interrupted", NULL, exec[CUT]);
+    run_of(&t, &calls[CANCELLED], "cancelled", NULL, exec[CANCELLED]);
     int changed = 0;
     OK(al_turn_settle(t.s, t.session, count_change, &changed, &err));
     assert_int_equal(changed, N - 1);
@@ -125,6 +127,8 @@ static void each_kind_of_open_call_has_its_words(void **state)
                  "error:\nbad");
     assert_words(&got.v[CUT], exec[CUT], "interrupted",
                  IN_FLIGHT "; run EXEC was interrupted\nits calls: write_file completed, shell interrupted");
+    assert_words(&got.v[CANCELLED], exec[CANCELLED], "interrupted",
+                 IN_FLIGHT "; run EXEC was cancelled\nits calls: write_file completed, shell cancelled");
     calls_fini(&got);
     /* Once. */
     changed = 0;
