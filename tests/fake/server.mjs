@@ -23,9 +23,9 @@
 //   { hang: true }  no answer; { reset: true }  the connection is closed before a byte of the answer; { redirect: status, location }
 // In a text of a reply, header or error, {key} is the key that came, {n} the number of the request, {url} our address.
 //
-// What it keeps: requests for an answer [{ n, api, method, path, headers, body, raw, violation, refused, closed }], asides (those for lists of models and
-// the like), violations (words of the
-// of refusals that no scenario asked for: a correct client has none), effects { NAME: count } of GET or POST /_fake/effect/NAME.
+// What it keeps: requests for an answer [{ n, api, method, path, headers, body, raw, violation, refused, closed }], asides (those
+// for lists of models and the like), violations (words of refusals that no scenario asked for: a correct client has none),
+// effects { NAME: count } of GET or POST /_fake/effect/NAME.
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";

@@ -76,6 +76,13 @@ describe("faults of streams", { concurrency: 4 }, () => {
   it("8: 200 with an error object is an error", each((api) =>
     go(api, [{ reply: { status: 200, body: { error: { message: "the balance is used up", type: "insufficient_quota", code: "insufficient_quota" } } } }], {}, (r) => failed(r, "UPSTREAM_REJECTED", /balance is used up/))));
 
+  it("8: a whole answer as JSON, although a stream was asked for, is an answer", each((api) =>
+    go(api, [{ reasoning: "hm", text: "I look.", calls: [read("a.txt")], whole: true }, { text: TEXT, whole: true, usage: { input: 7, output: 5 } }], { files: FILES }, (r) => {
+      completed(r, TEXT);
+      assert.deepEqual(ran(r), [["read_file", { path: "a.txt" }]]);
+      assert.equal(r.of("turn_completed")[1].data.usage.output, 5);
+    })));
+
   it("9: an error event without data is an error, asked again", each((api) =>
     go(api, [{ text: TEXT, error: { at: 0, shape: "bare" } }, { text: "again" }], {}, (r) => {
       askedAgain(r, "server_error");
