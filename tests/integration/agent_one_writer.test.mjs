@@ -1,11 +1,12 @@
 // One writer: a conversation is one process's at a time; who comes second is told who has it, and may go on with a copy.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { agentRig, ofType, startAlisio } from "../fake/lib.mjs";
 import { requestsOf, resultsOf, sessionOf, settledOf } from "./agent_kill_rig.mjs";
-import { run, runJson, until } from "./lib.mjs";
+import { alisio, run, runJson, until } from "./lib.mjs";
 
 const FILES = { "a.txt": "alpha\n" };
 const reading = { calls: [{ name: "read_file", arguments: { path: "a.txt" } }] };
@@ -59,6 +60,23 @@ test("a copy goes on beside the original, with what was open told as open", asyn
     assert.equal(original.last.data.text, "original");
     assert.match(resultsOf("chat", requestsOf(rig)[2].body)[0].text, /here\non/);
     assert.deepEqual(rig.fake.violations, []);
+  } finally {
+    await rig.close();
+  }
+});
+
+test("who has a session at a terminal is named with it", async () => {
+  const rig = await agentRig("chat", [{ text: "done", hold: "all" }], { files: FILES });
+  try {
+    const python = "import os,pty,sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], lambda fd: os.read(fd, 1024))))";
+    const child = spawn("python3", ["-c", python, alisio, "run", "do it"], { cwd: rig.home.workspace, env: rig.home.env, stdio: ["pipe", "ignore", "ignore"] });
+    const end = new Promise((done) => child.on("close", done));
+    await rig.fake.request(0);
+    const second = await rig.resume([sessionOf(rig.home), "and you?", "--json"]);
+    assert.equal(second.status, 1, second.stdout);
+    assert.match(second.stdout + second.stderr, /in use by process \d+ on \/dev\/pts\/\d+ since /);
+    rig.fake.release("all");
+    assert.equal(await end, 0);
   } finally {
     await rig.close();
   }
