@@ -26,7 +26,7 @@
 #define LITTLE_TIMES 2
 
 struct al_compaction {
-    bool overflow;
+    bool overflow, started;
     bool again; /* the summary's own request was too large once */
     struct al_cut cut;
     int64_t before;           /* tokens */
@@ -91,7 +91,8 @@ static void end_full(struct al_agent *a)
 {
     struct al_err err;
     al_window_fail(a, &err);
-    tell(a, "compaction_failed", reason_of(a->turn->compaction), -1, &err);
+    if (a->turn->compaction->started)
+        tell(a, "compaction_failed", reason_of(a->turn->compaction), -1, &err);
     end(a, false, &err);
 }
 
@@ -476,6 +477,7 @@ void al_compact_start(struct al_agent *a, bool overflow)
         (al_compact_reduce(a, 1, limit) || al_compact_shrink(a, limit)) && skip_if_fits(a, limit))
         return;
     if (al_compact_cut(a->history.v, a->history.n, keep, &t->compaction->cut)) {
+        t->compaction->started = true;
         tell(a, "compaction_started", reason_of(t->compaction), -1, NULL);
         if (a->cancelled)
             return;
