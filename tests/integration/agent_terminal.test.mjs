@@ -24,15 +24,27 @@ function terminal(home, args, { columns = 100, rows = 40, env = {}, command = [a
     env: { ...home.env, TERM: "xterm", ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
-  const t = { child, shown: "", notes: "" };
-  child.stdout.setEncoding("utf8").on("data", (text) => (t.shown += text));
+  const t = { child, shown: "", notes: "", waiting: new Set() };
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    t.shown += text;
+    for (const look of t.waiting) look();
+  });
   child.stderr.setEncoding("utf8").on("data", (text) => (t.notes += text));
   child.stdin.on("error", () => {});
   t.order = (order) => child.stdin.write(JSON.stringify(order) + "\n");
   t.type = (text) => t.order(text);
-  t.sees = (what, from = 0) => until(`${what} on the terminal`, () => t.shown.slice(from).match(what)).catch((e) => {
-    throw new Error(`${e.message}; it shows ${JSON.stringify(t.shown)} ${t.notes}`);
-  });
+  t.sees = async (what, from = 0) => {
+    let look;
+    const seen = new Promise((done) => {
+      look = () => what.test(t.shown.slice(from)) && done();
+      t.waiting.add(look);
+      look();
+    });
+    await soon(seen, `${what} on the terminal`).catch((e) => {
+      throw new Error(`${e.message}; it shows ${JSON.stringify(t.shown)} ${t.notes}`);
+    });
+    t.waiting.delete(look);
+  };
   t.pid = () => Number(t.notes.match(/PID (\d+)/)?.[1]);
   t.exit = soon(new Promise((done) => child.on("close", () => done(Number(t.notes.match(/EXIT (\d+)/)?.[1])))), "the end of the command");
   cleanups.push(() => child.kill("SIGKILL"));
@@ -110,14 +122,14 @@ describe("an approval", () => {
     });
 
   it("is not asked for where standard input or standard error is no terminal: the tool is not even offered", async () => {
-    for (const [line, offered] of [["run x", true], ["run x < /dev/null", false], ["run x 2> err", false], ["run --json x", false], ["run --quiet x", false], ["run --read-only x", false], ["run x < /dev/null --allow-write", true]]) {
+    await Promise.all([["run x", true], ["run x < /dev/null", false], ["run x 2> err", false], ["run --json x", false], ["run --read-only x", false], ["run x < /dev/null --allow-write", true]].map(async ([line, offered]) => {
       const rig = await rigOf("chat", [{ text: "hello" }]);
       const t = terminal(rig.home, ["-c", `"${alisio}" ${line}`], { command: ["sh"] });
       assert.equal(await t.exit, 0, t.shown);
       const names = rig.fake.requests.filter((q) => q.api)[0].body.tools.map((x) => x.function.name);
       assert.equal(names.includes("write_file"), offered, line);
       assert.equal(names.includes("ask_user_question"), line === "run x" || line === "run --read-only x", line);
-    }
+    }));
   });
 });
 
