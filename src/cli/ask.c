@@ -151,19 +151,33 @@ static void take_approval(struct al_ask_state *s, struct al_str line)
 
 /* --- ask_user_question --- */
 
+/* Each line is set in, so that none can pass for a question of ours. */
+static void put_set_in(struct al_buf *out, struct al_str text)
+{
+    autobuf struct al_buf plain = AL_BUF_INIT(TEXT_MAX);
+    al_text_plain(&plain, text, true);
+    struct al_str rest = al_buf_str(&plain);
+    while (rest.n) {
+        const char *end = memchr(rest.p, '\n', rest.n);
+        size_t n = end ? (size_t)(end - rest.p) : rest.n;
+        al_buf_adds(out, "    ");
+        al_buf_add(out, rest.p, n);
+        al_buf_addc(out, '\n');
+        rest.p += n + (end != NULL);
+        rest.n -= n + (end != NULL);
+    }
+}
+
 static void say_question(struct al_app *app, const struct asked *a)
 {
     const struct question *q = &a->questions[a->at];
     autobuf struct al_buf b = AL_BUF_INIT(TEXT_MAX);
+    al_buf_adds(&b, "\nThe model asks: ");
+    al_buf_adds(&b, al_style_on(app->err_color, AL_BOLD));
+    al_text_plain(&b, al_str_of(q->header), false);
+    al_buf_adds(&b, al_style_off(app->err_color, AL_BOLD));
     al_buf_addc(&b, '\n');
-    if (q->header[0]) {
-        al_buf_adds(&b, al_style_on(app->err_color, AL_BOLD));
-        al_text_plain(&b, al_str_of(q->header), false);
-        al_buf_adds(&b, al_style_off(app->err_color, AL_BOLD));
-        al_buf_adds(&b, ": ");
-    }
-    al_text_plain(&b, al_str_of(q->text), true);
-    al_buf_addc(&b, '\n');
+    put_set_in(&b, al_str_of(q->text));
     for (size_t i = 0; i < q->n; i++) {
         al_buf_addf(&b, "  %zu  ", i + 1);
         al_text_plain(&b, al_str_of(q->v[i].label), false);
@@ -298,8 +312,8 @@ static void go_on(void *ud)
     if (!s)
         return;
     s->queued = false;
-    if (s->first && s->ended)
-        finish(s, AL_APPROVAL_NONE, false);
+    if (s->first && (s->ended || al_buf_failed(&s->first->text)))
+        finish(s, AL_APPROVAL_NONE, false); /* nobody is there, or nothing could be shown */
     else if (s->first && !s->shown)
         show_first(s);
 }
@@ -330,6 +344,10 @@ void al_ask_approval(struct al_app *app, const struct al_ask *ask, bool sessions
     a->prompt = al_ask_prompt(ask);
     a->sessions = sessions && ask->offers_session;
     al_ask_text(ask, true, b);
+    if (al_buf_failed(b)) { /* what cannot be shown whole is shown with what was left out */
+        al_buf_clear(b);
+        al_ask_text(ask, false, b);
+    }
     al_buf_adds(b, "\n\n");
     if (!ask->install && ask->tools.n) {
         al_buf_adds(b, "It asks for: ");

@@ -16,7 +16,8 @@
 #define TOOLS_CHARS 400
 #define NAME_CHARS 60
 #define SHORT_BYTES 120
-#define ARGS_BYTES 6000 /* when so much is shown, further arguments are only counted */
+#define ARGS_BYTES 6000        /* when so much is shown, further arguments are only counted */
+#define WHOLE_BYTES (1u << 20) /* of a call or a script that is shown whole where that is asked for */
 
 /* How much of a text is shown, at its head and at its end. */
 struct cut {
@@ -54,6 +55,7 @@ static void put_lines(struct al_buf *out, const char *indent, struct al_str text
     autobuf struct al_buf plain = AL_BUF_INIT(out->max);
     al_text_plain(&plain, text, true);
     struct al_str rest = al_buf_str(&plain);
+    out->failed = out->failed || al_buf_failed(&plain);
     while (rest.n) {
         const char *end = memchr(rest.p, '\n', rest.n);
         size_t n = end ? (size_t)(end - rest.p) : rest.n;
@@ -77,15 +79,20 @@ static void put_block(struct al_buf *out, const char *indent, struct al_str text
     put_lines(out, indent, tail);
 }
 
-static void put_line(struct al_buf *out, struct al_str text)
+static void put_line_cut(struct al_buf *out, struct al_str text, const struct cut *cut)
 {
-    struct al_str head = head_of(text, &line_cut);
-    struct al_str rest = {text.p + head.n, text.n - head.n}, tail = tail_of(rest, &line_cut);
+    struct al_str head = head_of(text, cut);
+    struct al_str rest = {text.p + head.n, text.n - head.n}, tail = tail_of(rest, cut);
     al_text_plain(out, head, false);
     if (tail.n < rest.n)
         al_buf_addf(out, " … (%zu characters are left out here) … ",
                     al_utf8_count((struct al_str){rest.p, rest.n - tail.n}));
     al_text_plain(out, tail, false);
+}
+
+static void put_line(struct al_buf *out, struct al_str text)
+{
+    put_line_cut(out, text, &line_cut);
 }
 
 /* One line in quotes that it cannot end by its own. */
@@ -180,13 +187,13 @@ static bool blank_edge(struct al_str s)
     return s.n == 0 || s.p[0] == ' ' || s.p[s.n - 1] == ' ';
 }
 
-static void put_argument(struct al_buf *out, const struct al_json *v)
+static void put_argument(struct al_buf *out, const struct al_json *v, bool whole)
 {
     al_buf_adds(out, "\n    ");
     put_name(out, v->key);
     al_buf_addc(out, ':');
     if (al_json_is_string(v) && memchr(v->str.p, '\n', v->str.n)) {
-        put_block(out, "        ", v->str, &block_cut);
+        put_block(out, "        ", v->str, whole ? &all : &block_cut);
         return;
     }
     autobuf struct al_buf text = AL_BUF_INIT(4u * AL_CALL_MAX_ARGS);
@@ -198,7 +205,7 @@ static void put_argument(struct al_buf *out, const struct al_json *v)
         put_compact(&w, v);
     }
     al_buf_addc(out, ' ');
-    put_line(out, al_buf_failed(&text) ? v->raw : al_buf_str(&text));
+    put_line_cut(out, al_buf_failed(&text) ? v->raw : al_buf_str(&text), whole ? &all : &line_cut);
 }
 
 static bool is_short(const struct al_json *v)
@@ -207,7 +214,7 @@ static bool is_short(const struct al_json *v)
 }
 
 /* The short ones first: a long one shall not push them out of sight. */
-static void put_arguments(struct al_buf *out, const struct al_json *args)
+static void put_arguments(struct al_buf *out, const struct al_json *args, bool whole)
 {
     const struct al_json **v;
     size_t n = args ? members_of(args, &v) : 0, shown = 0, from = out->n;
@@ -216,9 +223,9 @@ static void put_arguments(struct al_buf *out, const struct al_json *args)
     else
         al_buf_adds(out, "\nIts arguments:");
     for (int shorts = 1; shorts >= 0; shorts--) {
-        for (size_t i = 0; i < n && out->n - from < ARGS_BYTES; i++)
+        for (size_t i = 0; i < n && (whole || out->n - from < ARGS_BYTES); i++)
             if (is_short(v[i]) == shorts) {
-                put_argument(out, v[i]);
+                put_argument(out, v[i], whole);
                 shown++;
             }
     }
@@ -397,7 +404,7 @@ static void put_run(const struct al_ask *ask, bool whole, struct al_buf *out)
         put_wall(ask->wall, "A Python script of it", out);
 }
 
-static void put_call(const struct al_ask *ask, struct al_buf *out)
+static void put_call(const struct al_ask *ask, bool whole, struct al_buf *out)
 {
     const struct al_tool *tool = ask->tool;
     al_buf_adds(out, "A tool that needs your approval is to be called: ");
@@ -411,17 +418,19 @@ static void put_call(const struct al_ask *ask, struct al_buf *out)
         al_buf_adds(out, "It is described as: ");
     }
     put_quoted(out, al_str_of(tool->title ? tool->title : tool->name), TITLE_CHARS);
-    put_arguments(out, ask->args);
+    put_arguments(out, ask->args, whole);
 }
 
 void al_ask_text(const struct al_ask *ask, bool whole, struct al_buf *out)
 {
+    size_t args = ask->args ? ask->args->raw.n : 0;
+    whole = whole && args <= WHOLE_BYTES && ask->code.n <= WHOLE_BYTES - args;
     if (ask->install)
         put_install(ask, out);
     else if (runs_python(ask))
         put_python(ask, whole, out);
     else if (ask->tool)
-        put_call(ask, out);
+        put_call(ask, whole, out);
     else
         put_run(ask, whole, out);
 }

@@ -16,19 +16,24 @@ static const struct al_tool foreign = {.name = "mcp_hub_get",
                                        .server_tool = "get"};
 
 /* Until the next one. */
-static const char *asked_of(const struct al_tool *tool, const char *args)
+static const char *asked(const struct al_tool *tool, const char *args, bool whole)
 {
-    static struct al_buf out = AL_BUF_INIT(1u << 20);
+    static struct al_buf out = AL_BUF_INIT(8u << 20);
     autoarena struct al_arena arena = AL_ARENA_INIT(64u << 20);
     struct al_ask ask = {.tool = tool, .tools = al_str_of(tool->name)};
     struct al_err err;
     if (args && al_json_parse(&arena, al_str_of(args), &ask.args, &err) < 0)
         fail_msg("%s", err.msg);
     al_buf_free(&out);
-    al_ask_text(&ask, false, &out);
+    al_ask_text(&ask, whole, &out);
     al_buf_addc(&out, '\0');
     assert_false(al_buf_failed(&out));
     return out.p;
+}
+
+static const char *asked_of(const struct al_tool *tool, const char *args)
+{
+    return asked(tool, args, false);
 }
 
 static const char *run_asked(const char *title, const char *code, bool whole)
@@ -134,6 +139,37 @@ static void the_whole_is_bounded_and_says_so(void **state)
     text = run_asked(NULL, code.p, true);
     lacks(text, "left out");
     assert_true(strlen(text) > code.n);
+}
+
+/* What is in the middle runs, too. */
+static void at_a_terminal_nothing_of_a_call_is_left_out(void **state)
+{
+    (void)state;
+    autobuf struct al_buf args = AL_BUF_INIT(4u << 20);
+    al_buf_adds(&args, "{\"command\":\"true ");
+    many(&args, "x", 100000);
+    al_buf_adds(&args, "; rm -rf inline; ");
+    many(&args, "x", 100000);
+    al_buf_adds(&args, "\",\"block\":\"a\\n");
+    many(&args, "#\\n", 1000);
+    al_buf_adds(&args, "rm -rf inblock\\n");
+    many(&args, "#\\n", 1000);
+    al_buf_adds(&args, "z\"");
+    for (int i = 0; i < 1000; i++)
+        al_buf_addf(&args, ",\"long%d\":\"%0200d\"", i, i);
+    al_buf_adds(&args, ",\"list\":[\"");
+    many(&args, "x", 1000);
+    al_buf_adds(&args, "\",\"--evil\",\"");
+    many(&args, "x", 1000);
+    al_buf_adds(&args, "\"]}");
+    al_buf_addc(&args, '\0');
+    const char *text = asked(&program, args.p, true);
+    has(text, "x; rm -rf inline; x");
+    has(text, "\n        rm -rf inblock\n");
+    has(text, "\n    long999: 0000");
+    has(text, "\"--evil\"");
+    lacks(text, "left out");
+    lacks(text, "not shown");
 }
 
 static void a_title_cannot_end_its_quotes(void **state)
@@ -304,6 +340,7 @@ int main(void)
         cmocka_unit_test(nothing_is_there_that_is_not_seen),
         cmocka_unit_test(a_long_argument_hides_no_other),
         cmocka_unit_test(the_whole_is_bounded_and_says_so),
+        cmocka_unit_test(at_a_terminal_nothing_of_a_call_is_left_out),
         cmocka_unit_test(a_title_cannot_end_its_quotes),
         cmocka_unit_test(a_grant_says_all_that_it_grants),
         cmocka_unit_test(a_python_script_is_shown_with_what_holds_it),
