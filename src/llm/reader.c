@@ -372,8 +372,11 @@ void al_llm_reader_whole(struct al_llm_reader *r, struct al_str body)
     struct al_err err;
     r->arena = &arena;
     if (parse(r, &body, &clean, &v, &err) < 0) {
-        al_llm_reader_fail(r, AL_LLM_FAULT_MALFORMED, "the answer is no JSON: %s: %.*s", err.msg,
-                           AL_FMT(al_utf8_head(body, 200)));
+        if (arena.used > MAX_WHOLE / 2) /* it would be so the next time, too */
+            al_llm_reader_fail(r, AL_LLM_FAULT_TOO_LARGE, "the answer holds too many values");
+        else
+            al_llm_reader_fail(r, AL_LLM_FAULT_MALFORMED, "the answer is no JSON: %s: %.*s", err.msg,
+                               AL_FMT(al_utf8_head(body, 200)));
     } else {
         v = unwrap(v);
         r->n_events++;

@@ -146,6 +146,23 @@ static void an_event_of_millions_of_values_is_too_large(void **state)
     end_reading(&x);
 }
 
+/* Not malformed: that would be asked for again, four times. */
+static void a_whole_answer_of_millions_of_values_is_too_large(void **state)
+{
+    (void)state;
+    struct reading x;
+    autobuf struct al_buf body = AL_BUF_INIT(64u << 20);
+    al_buf_adds(&body, "{\"choices\":[{\"message\":{\"content\":\"x\",\"junk\":[0");
+    char *p = al_buf_grow(&body, 8u << 20);
+    for (size_t i = 0; i < 8u << 20; i += 2)
+        memcpy(p + i, ",0", 2);
+    al_buf_adds(&body, "]},\"finish_reason\":\"stop\"}]}");
+    read_whole(&x, AL_API_CHAT, al_buf_str(&body));
+    assert_fault(&x, AL_LLM_FAULT_TOO_LARGE);
+    assert_false(x.r.fault.retry);
+    end_reading(&x);
+}
+
 static void an_event_that_is_nested_without_end_is_malformed(void **state)
 {
     (void)state;
@@ -309,6 +326,7 @@ int main(void)
         cmocka_unit_test(an_answer_is_at_most_64_mib),
         cmocka_unit_test(reasoning_counts_as_text_does),
         cmocka_unit_test(an_event_of_millions_of_values_is_too_large),
+        cmocka_unit_test(a_whole_answer_of_millions_of_values_is_too_large),
         cmocka_unit_test(an_event_that_is_nested_without_end_is_malformed),
         cmocka_unit_test(what_is_nested_too_deeply_is_not_sent_back),
         cmocka_unit_test(an_answer_has_at_most_4096_parts),
