@@ -195,7 +195,7 @@ describe("the writer", () => {
       "p.wait()",
       "print(json.dumps(got))",
     ].join("\n");
-    const child = spawn("python3", ["-c", program, alisio, "run", "--json", "x"], { cwd: rig.home.workspace, env: rig.home.env, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3", ["-I", "-S", "-c", program, alisio, "run", "--json", "x"], { cwd: rig.home.workspace, env: rig.home.env, stdio: ["ignore", "pipe", "inherit"] });
     let out = "";
     child.stdout.on("data", (text) => (out += text));
     await soon(new Promise((done) => child.on("close", done)), "the packets");

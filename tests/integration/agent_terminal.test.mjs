@@ -9,6 +9,8 @@ import { alisio, isAlive, makeHome, root, until } from "./lib.mjs";
 
 const call = (name, args) => ({ name, arguments: args });
 const write = (path, content) => call("write_file", { path, content, expectedHash: null });
+// The system's own where it is: what comes first in PATH may be a slow wrapper.
+const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 const cleanups = [];
 after(() => Promise.all(cleanups.map((fn) => fn())));
 async function rigOf(...args) {
@@ -19,7 +21,7 @@ async function rigOf(...args) {
 
 // A command on a terminal of its own: .shown (all that it wrote), .type(text), .sees(regexp), .exit.
 function terminal(home, args, { columns = 100, rows = 40, env = {}, command = [alisio] } = {}) {
-  const child = spawn("python3", [join(root, "tests/fixtures/terminal.py"), String(columns), String(rows), ...command, ...args], {
+  const child = spawn(python, ["-I", "-S", join(root, "tests/fixtures/terminal.py"), String(columns), String(rows), ...command, ...args], {
     cwd: home.workspace,
     env: { ...home.env, TERM: "xterm", ...env },
     stdio: ["pipe", "pipe", "pipe"],
