@@ -2,20 +2,24 @@
 // run without a terminal. (agent_faults: streams, calls, what is particular to an API.)
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawn } from "node:child_process";
 import { alisio, root, until } from "./lib.mjs";
 import { APIS, agentRig, soon, textOf } from "../fake/lib.mjs";
-import { askedAgain, completed, each, failed, go, nothingRan, ran, told, wellFormed } from "../fake/faults.mjs";
+import { askedAgain, completed, each, failed, go, told, wellFormed } from "../fake/faults.mjs";
 
 const FILES = { "a.txt": "alpha\n", "b.txt": "beta\n" };
 const read = (path, more = {}) => ({ name: "read_file", arguments: { path }, ...more });
 const APPEND = (url) => ({ name: "shell", arguments: { command: `curl -s ${url}/_fake/effect/call >/dev/null; echo ran >> ran.txt` } });
 const reply = (status, error, headers) => ({ reply: { status, error, headers } });
 
-// What a clock of the test's own must show, has its test beside the code. It must be there.
-const unitTests = readdirSync(join(root, "tests/unit")).filter((f) => /^(test_)?llm|agent/.test(f)).map((f) => readFileSync(join(root, "tests/unit", f), "utf8")).join("\n");
+// What needs a clock that can be set is shown beside the code; these tests must be there.
+const ELSEWHERE = [
+  ["test_llm_ask.c", "ten_minutes_of_comments_are_no_failure"],
+  ["test_llm_ask.c", "after_a_sleep_a_dead_connection_costs_no_retry"],
+  ["test_http_reach.c", "kept_connections_that_are_dropped_are_not_used_again"],
+];
 
 describe("retries, limits and time", { concurrency: 4 }, () => {
   it("38: a cut after 100 deltas of text doubles nothing", each((api) =>
@@ -106,15 +110,17 @@ describe("retries, limits and time", { concurrency: 4 }, () => {
         askedAgain(r, "", 0);
       }));
 
-  it("42, 43, 52: patience of minutes, sleep and slow compaction have their tests with a clock of their own", () => {
-    for (const fact of [/loopback|private/i, /sleep|suspend|boot/i, /compact/i]) assert.match(unitTests, fact);
+  it("42, 43: minutes of patience, and sleep, have their tests with a clock of their own", () => {
+    for (const [file, fact] of ELSEWHERE) assert.match(readFileSync(join(root, "tests/unit", file), "utf8"), new RegExp(`cmocka_unit_test\\w*\\(${fact}`));
   });
 
-  const refusals = {
-    chat: [["stream_options"], ["max_tokens"], ["temperature"], ["reasoning_effort"], ["prompt_cache_key"], ["stream_options", "temperature", "reasoning_effort"]],
-    responses: [["store"], ["include"], ["strict"], ["reasoning_effort"], ["prompt_cache_key"], ["temperature"]],
-    messages: [["cache_control"], ["temperature"]],
+  const fields = {
+    chat: ["stream_options", "max_tokens", "temperature", "reasoning_effort", "prompt_cache_key"],
+    responses: ["store", "include", "strict", "reasoning_effort", "prompt_cache_key", "temperature"],
+    messages: ["cache_control", "temperature"],
   };
+  const every = Boolean(process.env.ALISIO_EVERY_API);
+  const refusals = Object.fromEntries(APIS.map((api) => [api, [fields[api], ...(every ? fields[api].map((f) => [f]) : [])]]));
   for (const api of APIS)
     for (const refuse of refusals[api])
       it(`44: ${api} without ${refuse.join(" and ")}: left out once, and never sent again`, async () => {
@@ -232,6 +238,14 @@ describe("the context window", { concurrency: 4 }, () => {
       const at = rig.fake.requests.findIndex((q) => isSummary(q.body));
       assert.equal(rig.fake.requests[at].body.tools.length, rig.fake.requests[at - 1].body.tools.length);
     })));
+
+  it("52: a summary that takes long is waited for, and its beginning is told", () =>
+    longSession("messages", (n) => (n === 1 ? { calls: [read("a.txt")], usage: { input: 190_000, output: 50 } } : { text: "finished" }),
+      { provider: BIG, summary: () => ({ text: "In short: files were read. ".repeat(8), wire: { split: 8 }, chunk: 150, pace: 60 }) }, (r) => {
+        completed(r, "finished");
+        const [begun, ended] = ["compaction_started", "compaction_completed"].map((type) => Date.parse(r.of(type)[0].timestamp));
+        assert.ok(ended - begun > 1000, `it took ${ended - begun} ms`);
+      }));
 
   it("51: a window that the server says to be smaller than the configured one holds", async () => {
     const models = { dialect: "vllm", list: [{ id: "fake", window: 8192 }] };
