@@ -7,6 +7,7 @@
 #include "os/fd.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <termios.h>
@@ -26,22 +27,53 @@ struct setup {
 
 /* --- lines --- */
 
+/* A terminal that does not echo is no terminal to leave behind: whatever ends us there gives it back first.
+ */
+static struct termios echoing;
+static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+#define N_ENDINGS (sizeof endings / sizeof *endings)
+static struct sigaction endings_before[N_ENDINGS], stop_before;
+
+static void on_ending(int number)
+{
+    tcsetattr(STDIN_FILENO, TCSANOW, &echoing);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static bool hide(void)
+{
+    struct sigaction end = {.sa_handler = on_ending}, ignore = {.sa_handler = SIG_IGN};
+    struct termios quiet;
+    if (tcgetattr(STDIN_FILENO, &echoing) < 0)
+        return false;
+    for (size_t i = 0; i < N_ENDINGS; i++)
+        sigaction(endings[i], &end, &endings_before[i]);
+    sigaction(SIGTSTP, &ignore, &stop_before);
+    quiet = echoing;
+    quiet.c_lflag &= (tcflag_t) ~(ECHO | ECHOE | ECHOK);
+    quiet.c_lflag |= ECHONL;
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
+    return true;
+}
+
+static void show(void)
+{
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &echoing);
+    for (size_t i = 0; i < N_ENDINGS; i++)
+        sigaction(endings[i], &endings_before[i], NULL);
+    sigaction(SIGTSTP, &stop_before, NULL);
+}
+
 /* A line that a person types; NULL at the end of input. Malloc'ed; hidden: not echoed. */
 static char *read_line(struct setup *s, const char *prompt, bool hidden)
 {
-    struct termios before, quiet;
     char line[LINE_BYTES];
     size_t n = 0;
     ssize_t r = 0;
     autobuf struct al_buf b = AL_BUF_INIT(8192);
     al_buf_adds(&b, prompt);
-    hidden = hidden && tcgetattr(STDIN_FILENO, &before) == 0;
-    if (hidden) {
-        quiet = before;
-        quiet.c_lflag &= (tcflag_t) ~(ECHO | ECHOE | ECHOK);
-        quiet.c_lflag |= ECHONL;
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
-    }
+    hidden = hidden && hide();
     al_tell(s->app, al_buf_str(&b));
     while (n < sizeof line && !(n && memchr(line, '\n', n))) {
         r = read(STDIN_FILENO, line + n, sizeof line - n);
@@ -52,7 +84,7 @@ static char *read_line(struct setup *s, const char *prompt, bool hidden)
         n += (size_t)r;
     }
     if (hidden)
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+        show();
     if (n == 0)
         return NULL;
     struct al_str text = al_str_trim((struct al_str){line, n});
@@ -374,7 +406,8 @@ static int run(struct setup *s)
     const struct al_args *args = &s->app->args;
     const char *name = args->n_pos ? args->pos[0] : NULL;
     if (args->n_pos > 1 && strcmp(args->pos[1], "-") != 0) {
-        al_fail(err, AL_INVALID_INPUT, "behind the provider's name stands nothing, or - for a key on standard input");
+        al_fail(err, AL_INVALID_INPUT,
+                "behind the provider's name stands nothing, or - for a key on standard input");
         return al_hint(err, "a key is never an argument: others can see the arguments of a program");
     }
     s->key_from_input = args->n_pos > 1;

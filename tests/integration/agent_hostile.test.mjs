@@ -19,8 +19,8 @@ async function rigOf(...args) {
 const there = (rig, name) => existsSync(join(rig.home.workspace, name));
 
 // The binary on a terminal: .shown, .type(text), .sees(regexp), .exit.
-function terminal(home, args) {
-  const child = spawn("python3", [join(root, "tests/fixtures/terminal.py"), "100", "40", alisio, ...args], { cwd: home.workspace, env: { ...home.env, TERM: "xterm" }, stdio: ["pipe", "pipe", "pipe"] });
+function terminal(home, args, command = alisio) {
+  const child = spawn("python3", [join(root, "tests/fixtures/terminal.py"), "100", "40", command, ...args], { cwd: home.workspace, env: { ...home.env, TERM: "xterm" }, stdio: ["pipe", "pipe", "pipe"] });
   const t = { shown: "", notes: "" };
   child.stdout.setEncoding("utf8").on("data", (text) => (t.shown += text));
   child.stderr.setEncoding("utf8").on("data", (text) => (t.notes += text));
@@ -59,4 +59,14 @@ it("a question of the model says whose it is, and its lines are set in: none pas
   t.type("\n");
   assert.equal(await t.exit, 0, t.shown);
   assert.ok(!there(rig, "a.txt"));
+});
+
+it("Ctrl-C while a key is typed leaves a terminal that echoes", async () => {
+  const rig = await rigOf("chat", []);
+  const t = terminal(rig.home, ["-c", `trap : INT; stty -a | tr -s ' ;' '\\n' | grep -x -e echo -e -echo; '${alisio}' setup provider openai; stty -a | tr -s ' ;' '\\n' | grep -x -e echo -e -echo`], "sh");
+  await t.sees(/(^|\n)echo\r[^]*Its key \(not shown/);
+  t.type("half a key\u0003");
+  await t.exit;
+  assert.match(t.shown, /a variable: (\^C)?\s*echo\r/);
+  assert.doesNotMatch(t.shown, /half/);
 });
