@@ -238,6 +238,9 @@ struct al_llm_listing *al_llm_list(struct al_llm *l, const char *only,
 void al_llm_list_cancel(struct al_llm_listing *x);
 
 /* --- sizes and money --- */
+/* Tokens that a model of an endpoint takes which does not say so itself (api.openai.com, api.deepseek.com): a lower bound
+ * of its family; 0: nothing is known. */
+int64_t al_llm_known_window(const struct al_provider *p, const char *model);
 /* Tokens that a text takes, at least about: 1 per 3.5 bytes, 1 per 1.5 bytes of CJK, more where digits and signs are dense. */
 int64_t al_llm_estimate(struct al_str text);
 /* Tokens that an answer may have when the request does not say: configured for the model or the provider, else the least of
