@@ -50,7 +50,7 @@ export function startAlisio(home, args, options = {}) {
   });
   child.stderr.setEncoding("utf8").on("data", (text) => (run.stderr += text));
   run.exit = new Promise((done, fail) => child.on("error", fail).on("close", (status, signal) => done({ status, signal })));
-  run.done = soon(run.exit, `alisio ${args.join(" ")}`, options.timeout ?? DEADLINE_MS).then(
+  run.done = soon(run.exit, `alisio ${args.join(" ")}`, options.timeout ?? 3 * DEADLINE_MS).then(
     ({ status, signal }) => Object.assign(run, { status, signal, last: run.events[run.events.length - 1] }),
     (e) => {
       child.kill("SIGKILL");

@@ -52,7 +52,7 @@ describe("retries, limits and time", { concurrency: 4 }, () => {
       assert.equal(rig.fake.requests.length, 2);
     })));
   it("39: attempts are bounded", () =>
-    go("chat", Array(9).fill({ reset: true, reply: undefined }), { env: {} , provider: {} , timeout: 25_000 }, (r, rig) => {
+    go("chat", Array(9).fill({ reset: true }), {}, (r, rig) => {
       failed(r, "UPSTREAM_UNAVAILABLE");
       assert.equal(r.status, 6);
       assert.equal(rig.fake.requests.length, 5);
