@@ -270,11 +270,14 @@ static void say_windows(const struct known *k, struct al_buf *out)
 static void say_output(const struct known *k, struct al_buf *out)
 {
     int64_t window = window_of(k), share = (window ? window : UNKNOWN_WINDOW) / OUTPUT_SHARE;
-    int64_t said = smaller(k->output, k->facts.max_output);
+    int64_t said = smaller(smaller(k->output, k->facts.max_output), k->told_output);
     if (share < said)
         number_line(out, "output", share, "a quarter of the window");
     else
-        number_line(out, "output", said, said == k->output ? k->output_from : "learned");
+        number_line(out, "output", said,
+                    said == k->output        ? k->output_from
+                    : said == k->told_output ? "the endpoint"
+                                             : "learned");
 }
 
 static void say_dollars(struct al_buf *out, const char *what, int64_t micro)

@@ -388,6 +388,34 @@ static void refused(const char *words)
     assert_null(strstr(err.hint, "s3cret"));
 }
 
+static void a_hidden_key_is_in_no_environment(void **state)
+{
+    (void)state;
+    struct al_providers p =
+        read_ok("{\"providers\":{\"x\":{\"baseUrl\":\"http://h\",\"keyEnv\":\"HIDDEN_A\"}}}");
+    struct al_key k;
+    struct al_err err = {0};
+    setenv("HIDDEN_A", "one", 1);
+    setenv("HIDDEN_B", "two", 1);
+    setenv("OPENAI_API_KEY", "three", 1);
+    const char *bytes = getenv("HIDDEN_A");
+    al_keys_hide(&p, "HIDDEN_B");
+    al_keys_hide(&p, "HIDDEN_B");
+    assert_int_equal(bytes[0] | bytes[1] | bytes[2], 0);
+    assert_null(getenv("HIDDEN_A"));
+    assert_null(getenv("HIDDEN_B"));
+    assert_null(getenv("OPENAI_API_KEY"));
+    assert_string_equal(al_key_variable("HIDDEN_A"), "one");
+    assert_null(al_key_variable("HIDDEN_C"));
+    assert_int_equal(al_key_find(&p.v[0], NULL, file, &k, &err), 0);
+    assert_string_equal(k.value, "one");
+    al_key_free(&k);
+    assert_int_equal(al_key_find(&p.v[0], "HIDDEN_B", file, &k, &err), 0);
+    assert_string_equal(k.value, "two");
+    al_key_free(&k);
+    al_providers_free(&p);
+}
+
 static void a_file_that_others_can_read_gives_no_key(void **state)
 {
     (void)state;
@@ -478,6 +506,7 @@ int main(void)
         cmocka_unit_test(what_is_written_reads_back),
         cmocka_unit_test(a_project_may_not_name_providers),
         WITH_DIR(keys_are_looked_for_in_order),
+        WITH_DIR(a_hidden_key_is_in_no_environment),
         WITH_DIR(a_file_that_others_can_read_gives_no_key),
         WITH_DIR(a_file_of_another_form_is_refused),
         WITH_DIR(a_key_is_stored_for_its_owner_alone),
