@@ -4,5 +4,3 @@ foreach(name agent_kill agent_resume agent_one_writer agent_survivors agent_unwr
     set_tests_properties(integration_${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "ALISIO_BINARY=$<TARGET_FILE:alisio>")
   endif()
 endforeach()
-# What is read of a journal, under the sanitizers, too.
-set_tests_properties(integration_agent_resume PROPERTIES LABELS asan)
