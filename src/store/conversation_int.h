@@ -5,6 +5,9 @@
 #include "store/conversation.h"
 #include "store/store_int.h"
 
+/* Numbers of messages that are ours are below it: one row of a strange hand shall not use up all that are
+ * left. */
+#define AL_SEQ_END "4611686018427387904"
 #define AL_CALL_OUTPUT_MAX 4096 /* bytes of a running call's output that are kept */
 
 /* The columns that al_model_call_take reads. */

@@ -22,7 +22,8 @@ int al_message_insert(struct al_store *s, const char *session, const char *turn,
     if (al_db_prepare(s->db,
                       "INSERT INTO messages(seq, session, turn, body, created_ms, place) SELECT n, ?1, ?2, "
                       "?3, ?4, n FROM "
-                      "(SELECT coalesce(max(seq),0)+1 AS n FROM messages) RETURNING seq",
+                      "(SELECT coalesce(max(seq),0)+1 AS n FROM messages WHERE seq<" AL_SEQ_END
+                      ") RETURNING seq",
                       &q, err) < 0)
         return -1;
     al_bind_textz(q, 1, session);

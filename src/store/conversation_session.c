@@ -27,9 +27,8 @@ static int find_shift(struct al_store *s, const char *from, int64_t *ret, struct
 {
     struct al_stmt *q;
     if (al_db_prepare(s->db,
-                      "SELECT coalesce((SELECT max(seq) FROM messages), 0) + 1 - coalesce((SELECT min(seq) "
-                      "FROM messages "
-                      "WHERE session=?1), 0)",
+                      "SELECT coalesce((SELECT max(seq) FROM messages WHERE seq<" AL_SEQ_END
+                      "), 0) + 1 - coalesce((SELECT min(seq) FROM messages WHERE session=?1), 0)",
                       &q, err) < 0)
         return -1;
     al_bind_textz(q, 1, from);

@@ -170,6 +170,27 @@ static void a_summary_stands_where_its_messages_stood(void **state)
     al_store_close(t.s);
 }
 
+static void a_number_of_a_strange_hand_stops_nobody(void **state)
+{
+    struct talk t = new_talk(*state);
+    struct al_err err = {0};
+    struct al_session other = {0};
+    int64_t seq = 0, next = 0;
+    OK(al_turn_message(t.s, t.session, t.turn, AL_STR(USER), &seq, &err));
+    OK(al_db_exec(t.s->db,
+                  "UPDATE messages SET seq=9223372036854775807 WHERE seq=(SELECT max(seq) FROM messages)",
+                  &err));
+    OK(al_turn_message(t.s, t.session, t.turn, AL_STR(USER), &next, &err));
+    assert_int_equal(next, seq);
+    end_turn(&t, "completed");
+    new_session(t.s, "/w", t.session);
+    begin_turn(&t, USER);
+    assert_int_equal(t.prompt, seq + 1);
+    OK(al_store_session_fork(t.s, t.session, &other, &err));
+    al_session_fini(&other);
+    al_store_close(t.s);
+}
+
 static void what_is_no_text_is_kept_as_replacement_characters(void **state)
 {
     struct talk t = new_talk(*state);
@@ -534,6 +555,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_message_and_its_calls_are_there_together_or_not_at_all, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_summary_stands_where_its_messages_stood, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_number_of_a_strange_hand_stops_nobody, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_no_text_is_kept_as_replacement_characters, setup, teardown),
         cmocka_unit_test_setup_teardown(the_last_of_an_output_is_kept_at_whole_characters, setup, teardown),
         cmocka_unit_test_setup_teardown(secrets_of_arguments_are_in_the_models_message_only, setup, teardown),
