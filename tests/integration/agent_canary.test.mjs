@@ -3,7 +3,7 @@
 // written: escaped, encoded, cut.
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { KEY_ENV, agentRig, ofType, runAlisio } from "../fake/lib.mjs";
 import { told } from "../fake/faults.mjs";

@@ -3,9 +3,9 @@
 // output.)
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { APIS, KEY_ENV, agentRig, configure, providerOf } from "../fake/lib.mjs";
+import { APIS, agentRig, configure, providerOf } from "../fake/lib.mjs";
 import { askedAgain, completed, each, failed, go, nothingRan, ran, told } from "../fake/faults.mjs";
 
 const TEXT = "a 🌍, b é, c 你好.";
