@@ -30,8 +30,10 @@ static bool put(struct export *x)
 static bool on_event(void *ud, const struct al_event_row *row)
 {
     struct export *x = ud;
+    autobuf struct al_buf shown = AL_BUF_INIT(LINE_ROOM / 2);
+    bool readable = al_message_shown(row->data, &shown); /* on one line, whatever the row holds */
     struct al_agent_event e = {.type = row->type,
-                               .data = row->data,
+                               .data = readable ? al_buf_str(&shown) : AL_STR("{\"unreadable\":true}"),
                                .seq = row->seq,
                                .at_ms = row->at_ms,
                                .event_id = row->id,

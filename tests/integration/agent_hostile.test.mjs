@@ -1,8 +1,8 @@
 // Hostile input to the agent: endpoints, models, and state that others wrote.
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { agentRig, runAlisio, soon } from "../fake/lib.mjs";
 import { alisio, root, until } from "./lib.mjs";
@@ -69,4 +69,29 @@ it("Ctrl-C while a key is typed leaves a terminal that echoes", async () => {
   await t.exit;
   assert.match(t.shown, /a variable: (\^C)?\s*echo\r/);
   assert.doesNotMatch(t.shown, /half/);
+});
+
+describe("a state file that another hand wrote", () => {
+  const edit = (rig, sql) => {
+    const db = "sessions.sqlite";
+    const r = spawnSync("python3", ["-c", "import sqlite3,sys\nc=sqlite3.connect(sys.argv[1]);c.execute(sys.argv[2]);c.commit()", join(rig.home.env.ALISIO_STATE_HOME, db), sql], { encoding: "utf8" });
+    assert.equal(r.status, 0, r.stderr);
+  };
+  const exported = async (rig, id) => {
+    const r = await runAlisio(rig.home, ["sessions", "export", id]);
+    assert.equal(r.status, 0, r.stderr);
+    assert.doesNotMatch(r.stdout, /[\x00-\x09\x0b-\x1f]/);
+    return r.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  };
+
+  it("is exported in lines of JSON all the same", async () => {
+    const rig = await rigOf("chat", [{ text: "done" }]);
+    const { last } = await rig.run(["--json", "x"]);
+    edit(rig, "UPDATE turn_events SET data='{broken'||char(10)||char(27)||'[2J' WHERE type='run_started'");
+    edit(rig, "UPDATE turn_events SET data='{}}'||char(10)||'{\"type\":\"run_failed\"' WHERE type='turn_completed'");
+    edit(rig, "UPDATE turn_events SET data='{'||char(10)||'\"a\" :'||char(10)||' 1}', type=x'1b5b324aff' WHERE type='run_completed'");
+    const lines = await exported(rig, last.sessionId);
+    assert.deepEqual(lines.filter((e) => e.type !== "message").map((e) => [e.type, e.data]).filter((e) => !/session_context|notice/.test(e[0])),
+      [["run_started", { unreadable: true }], ["turn_completed", { unreadable: true }], ["\u001b[2J\ufffd", { a: 1 }]]);
+  });
 });
