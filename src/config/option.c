@@ -112,7 +112,7 @@ const struct al_opt_def al_opt_table[AL_OPT_COUNT] = {
                                      .project = AL_PROJECT_OFF,
                                      .num = 1},
     [AL_OPT_FORGE_RUNS_RETENTION_DAYS] = {.name = "forge.runs.retentionDays",
-                                          .help = "Days that runs and their code are kept; 0: for ever.",
+                                          .help = "Days that runs, their code and conversations with a model are kept; 0: for ever.",
                                           .type = AL_OPT_INT,
                                           .min = 0,
                                           .max = 3650,
