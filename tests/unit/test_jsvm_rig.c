@@ -250,6 +250,11 @@ struct rig_result *rig_fails(const char *code, enum al_code want, const char *me
     return r;
 }
 
+int rig_rounds(int usual, int soak)
+{
+    return getenv("ALISIO_SOAK") ? soak : usual;
+}
+
 unsigned rig_children(void)
 {
     char path[64], text[65536];

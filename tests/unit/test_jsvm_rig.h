@@ -54,6 +54,9 @@ void rig_value(const char *code, const char *json);
 /* Runs code; it must end with that code, and the message contain that text. */
 struct rig_result *rig_fails(const char *code, enum al_code want, const char *message);
 
+/* How often something is tried that proves the same each time: more in `make soak` (ALISIO_SOAK). */
+int rig_rounds(int usual, int soak);
+
 unsigned rig_children(void); /* processes whose parent we are */
 /* Waits until nothing is left but the zygote and its spare, and says so if it never comes to that. */
 void rig_rest(void);
