@@ -144,6 +144,7 @@ static void streamed(struct al_agent *a)
 {
     if (a->turn->streamed)
         return;
+    al_window_tell_unknown(a); /* the endpoint answers, and none of its text has been shown */
     a->turn->streamed = true;
     al_failpoint("agent.stream");
 }

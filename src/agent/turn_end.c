@@ -176,7 +176,8 @@ void al_turn_end_events(struct al_agent *a)
         return; /* al_turn_calls_done comes back here */
     al_agent_tell_begun(a);
     al_window_stop(a);
-    al_window_tell_unknown(a);
+    if (t->n_answers > 0)
+        al_window_tell_unknown(a);
     store_end(a);
     tell_end(a);
     al_failpoint("agent.turn_ended");

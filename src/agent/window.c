@@ -83,7 +83,8 @@ static void keep(struct al_agent *a)
     al_turn_learned(a, al_llm_facts_of(a->llm));
 }
 
-/* Not in the middle of an answer: before the first one, or at the run's end. */
+/* Not in the middle of an answer, and not of an endpoint that does not answer: as its first one begins, or at
+ * the run's end. */
 void al_window_tell_unknown(struct al_agent *a)
 {
     const struct al_provider *p = al_llm_provider(a->llm);
@@ -94,19 +95,12 @@ void al_window_tell_unknown(struct al_agent *a)
     al_buf_addf(&text, "the context window of %s is not known: %d tokens are assumed. ", al_llm_model(a->llm),
                 UNKNOWN_WINDOW);
     if (strcmp(p->origin, "--base-url") == 0)
-        al_buf_adds(
-            &text,
-            "An endpoint that `alisio setup provider` has written down can have it in the configuration, as "
-            "providers.NAME.contextWindow");
+        al_buf_adds(&text,
+                    "For an endpoint that `alisio setup provider` has written down, `alisio config set "
+                    "providers.NAME.contextWindow N` says how large it is");
     else
-        al_buf_addf(&text, "`providers.%s.contextWindow` in the configuration says how large it is", p->name);
+        al_buf_addf(&text, "`alisio config set providers.%s.contextWindow N` says how large it is", p->name);
     al_turn_notice(a, al_buf_str(&text));
-}
-
-static void tell_unknown_early(struct al_agent *a)
-{
-    if (a->turn && a->turn->n_answers == 0 && !a->turn->streamed)
-        al_window_tell_unknown(a);
 }
 
 static void on_models(void *ud, const struct al_llm_models *models, const struct al_err *err)
@@ -114,12 +108,16 @@ static void on_models(void *ud, const struct al_llm_models *models, const struct
     struct al_agent *a = ud;
     struct al_str wanted = al_str_of(al_llm_model(a->llm));
     a->window.listing = NULL;
-    for (size_t i = 0; !err && i < models->n; i++)
-        if (al_str_eq(models->v[i].id, wanted) && models->v[i].window > 0 && a->turn) {
+    for (size_t i = 0; !err && a->turn && i < models->n; i++) {
+        if (!al_str_eq(models->v[i].id, wanted))
+            continue;
+        if (models->v[i].window > 0) {
             al_window_learn(a, models->v[i].window);
             keep(a);
+        } else if (a->turn->n_answers == 0 && !a->turn->streamed) {
+            al_window_tell_unknown(a);
         }
-    tell_unknown_early(a);
+    }
 }
 
 /* Their lists say nothing of windows. */
@@ -133,7 +131,12 @@ void al_window_init(struct al_agent *a)
     const struct al_provider *p = al_llm_provider(a->llm);
     const struct al_model_entry *m = al_provider_model(p, al_llm_model(a->llm));
     a->window.told = m && m->context_window > 0 ? m->context_window : p->context_window;
+    if (a->window.told <= 0)
+        a->window.told = al_llm_known_window(p, al_llm_model(a->llm));
     al_window_learn(a, al_llm_facts_of(a->llm)->window);
+    /* A conversation that goes on has heard of it. */
+    for (size_t i = 0; i < a->history.n && !a->window.told_unknown; i++)
+        a->window.told_unknown = a->history.v[i].role == AL_LLM_ASSISTANT;
 }
 
 void al_window_start(struct al_agent *a)
@@ -141,16 +144,16 @@ void al_window_start(struct al_agent *a)
     if (a->window.learned > 0 || a->window.asked)
         return;
     a->window.asked = true;
-    if (list_is_silent(al_llm_provider(a->llm)))
-        tell_unknown_early(a);
-    else
+    if (!list_is_silent(al_llm_provider(a->llm)))
         a->window.listing = al_llm_list(a->llm, al_llm_model(a->llm), on_models, a);
 }
 
 void al_window_stop(struct al_agent *a)
 {
-    if (a->window.listing)
+    if (a->window.listing) {
         al_llm_list_cancel(a->window.listing);
+        a->window.asked = false; /* what it says is still to be heard */
+    }
     a->window.listing = NULL;
 }
 

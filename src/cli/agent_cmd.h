@@ -5,6 +5,7 @@
 #include "cli/app.h"
 #include "http/client.h"
 #include "llm/llm.h"
+#include "store/conversation.h"
 
 /* What a command line asks a model by. */
 struct al_endpoint {
@@ -18,6 +19,13 @@ struct al_endpoint {
 /* From the flags, the environment and the user's config; needs the config. INVALID_INPUT when there is none, with what to
  * do; AUTH_REQUIRED without a key that is needed. want_model: INVALID_INPUT without one. */
 int al_endpoint_find(struct al_app *app, bool want_model, struct al_endpoint *ret, struct al_err *err) AL_MUST_CHECK;
+/* For a line that goes on with a conversation: last is the session's last turn. Where no flag and no config says an endpoint, the
+ * flags of app become those of that turn, as views of it. INVALID_INPUT where the config names another endpoint: what was said
+ * to one is not sent to another unasked. */
+int al_endpoint_resume(struct al_app *app, const struct al_turn *last, struct al_err *err) AL_MUST_CHECK;
+/* The flags of this line that say which endpoint and model, as they are typed once more: " --provider ollama --model M".
+ * other_model: with M in place of the model. */
+void al_endpoint_flags(const struct al_app *app, bool other_model, struct al_buf *out);
 /* The provider of that name: of the config, else known beforehand. A copy; INVALID_INPUT with the nearest name. */
 int al_endpoint_provider(struct al_app *app, const char *name, struct al_provider *ret, struct al_err *err) AL_MUST_CHECK;
 /* Connects nothing yet; what was learned about the model comes from the state. Needs the store. */

@@ -1,8 +1,8 @@
 #include "cli/agent_cmd.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "config/providers.h"
-#include "store/conversation.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -84,9 +84,14 @@ static void provider_of_url(struct al_app *app, struct al_str url, struct al_pro
 static int take_flags(struct al_app *app, struct al_provider *p, struct al_err *err)
 {
     const char *api = app->args.value[AL_FLAG_API];
-    if (api && !al_api_find(al_str_of(api), &p->api))
-        return al_fail(err, AL_INVALID_INPUT, "--api is chat, responses or messages, not %.40s", api);
-    return 0;
+    struct al_provider named;
+    if (!api || al_api_find(al_str_of(api), &p->api))
+        return 0;
+    al_fail(err, AL_INVALID_INPUT, "--api is chat, responses or messages, not %.40s", api);
+    if (!al_provider_preset(al_str_of(api), &named))
+        return al_hint(err, "it names what the endpoint speaks; who it is, --provider or --base-url says");
+    al_provider_fini(&named);
+    return al_hint(err, "--provider %s names who is asked, and what it speaks is known", api);
 }
 
 static int check_url(const char *url, struct al_err *err)
@@ -95,7 +100,13 @@ static int check_url(const char *url, struct al_err *err)
     if (!why)
         return 0;
     al_fail(err, AL_INVALID_INPUT, "--base-url %s", why);
-    return al_hint(err, "such as --base-url http://127.0.0.1:8080/v1");
+    if (strncmp(why, "must begin", 10) != 0 || strstr(url, "://") || !*url || strlen(url) > 200)
+        return al_hint(err, "such as --base-url http://127.0.0.1:8080/v1");
+    autobuf struct al_buf word = AL_BUF_INIT(2048);
+    al_text_shell(&word, al_str_of(url));
+    if (!word.n || word.p[0] == '\'')
+        return al_hint(err, "such as --base-url http://127.0.0.1:8080/v1");
+    return al_hint(err, "--base-url http://%s, or with https:// where it is encrypted", url);
 }
 
 static int find_provider(struct al_app *app, struct al_provider *ret, struct al_err *err)
@@ -172,8 +183,11 @@ int al_endpoint_find(struct al_app *app, bool want_model, struct al_endpoint *re
         return -1;
     find_model(app, ret);
     if (want_model && !ret->model) {
+        autobuf struct al_buf flags = AL_BUF_INIT(4096);
+        al_endpoint_flags(app, false, &flags);
         al_fail(err, AL_INVALID_INPUT, "no model is named for %s", ret->provider.name);
-        return al_hint(err, "--model M names one; `alisio models` with the same flags lists them");
+        return al_hint(err, "`alisio models%.*s` lists what there is; --model M names one", (int)flags.n,
+                       flags.n ? flags.p : "");
     }
     if (ret->model && strlen(ret->model) > 200)
         return al_fail(err, AL_INVALID_INPUT, "the model's name is longer than 200 bytes");
@@ -181,6 +195,75 @@ int al_endpoint_find(struct al_app *app, bool want_model, struct al_endpoint *re
     if (al_key_find(&ret->provider, app->args.value[AL_FLAG_KEY_ENV], file, &ret->key, err) < 0)
         return -1;
     return ret->key.value ? 0 : need_key(&ret->provider, err);
+}
+
+/* --- a conversation that goes on --- */
+
+int al_endpoint_resume(struct al_app *app, const struct al_turn *last, struct al_err *err)
+{
+    const char **value = app->args.value;
+    struct al_provider p = {0};
+    struct al_err ignored;
+    if (al_app_config(app, err) < 0)
+        return -1;
+    if (value[AL_FLAG_PROVIDER] || value[AL_FLAG_BASE_URL])
+        return 0;
+    bool chosen = al_config_text(app->config, AL_OPT_PROVIDER) || al_config_providers(app->config)->n == 1;
+    if (chosen && find_provider(app, &p, err) < 0)
+        return al_provider_fini(&p), -1;
+    if (chosen && strcmp(p.base_url, last->base_url) == 0) {
+        al_provider_fini(&p);
+        return 0;
+    }
+    struct al_provider of_last = {0};
+    bool known = al_endpoint_provider(app, last->provider, &of_last, &ignored) == 0 &&
+                 strcmp(of_last.base_url, last->base_url) == 0;
+    al_provider_fini(&of_last);
+    if (chosen) {
+        al_fail(err, AL_INVALID_INPUT,
+                "this conversation was with %.64s (%.100s), and your configuration names %s (%.100s)",
+                last->provider, last->base_url, p.name, p.base_url);
+        if (known)
+            al_hint(err, "say who goes on with it: --provider %s --model %.100s, or --provider %s",
+                    last->provider, last->model, p.name);
+        else
+            al_hint(err,
+                    "say who goes on with it: --base-url %.120s --api %s --model %.100s, or --provider %s",
+                    last->base_url, last->api, last->model, p.name);
+        return al_provider_fini(&p), -1;
+    }
+    if (known) {
+        value[AL_FLAG_PROVIDER] = last->provider;
+    } else {
+        value[AL_FLAG_BASE_URL] = last->base_url;
+        if (!value[AL_FLAG_API])
+            value[AL_FLAG_API] = last->api;
+    }
+    if (!value[AL_FLAG_MODEL])
+        value[AL_FLAG_MODEL] = last->model;
+    return 0;
+}
+
+void al_endpoint_flags(const struct al_app *app, bool other_model, struct al_buf *out)
+{
+    static const struct {
+        int flag; /* AL_FLAG_… */
+        const char *word;
+    } flags[] = {{AL_FLAG_PROVIDER, "--provider"},
+                 {AL_FLAG_BASE_URL, "--base-url"},
+                 {AL_FLAG_API, "--api"},
+                 {AL_FLAG_KEY_ENV, "--key-env"},
+                 {AL_FLAG_MODEL, "--model"}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        const char *value = app->args.value[flags[i].flag];
+        if (!value)
+            continue;
+        al_buf_addf(out, " %s ", flags[i].word);
+        if (other_model && flags[i].flag == AL_FLAG_MODEL)
+            al_buf_adds(out, "M");
+        else
+            al_text_shell(out, al_str_of(value));
+    }
 }
 
 int al_endpoint_open(struct al_app *app, struct al_endpoint *e, struct al_err *err)

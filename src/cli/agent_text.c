@@ -91,6 +91,11 @@ static void progress(struct al_agent_text *t, struct al_str json)
         al_app_progress(t->app, json);
 }
 
+void al_agent_text_waiting(struct al_agent_text *t)
+{
+    progress(t, AL_STR("{\"note\":\"waiting for the model\"}"));
+}
+
 static void text_delta(struct al_agent_text *t, struct al_str text)
 {
     size_t from = t->held.n;
@@ -158,6 +163,24 @@ static void strike(struct al_agent_text *t)
     t->app->mid_line = t->mid_line;
 }
 
+/* The words of JSONL are short ones for programs. */
+static void say_reason(struct al_buf *out, struct al_str reason)
+{
+    static const struct {
+        const char *word, *says;
+    } known[] = {{"cut", "connection lost"},
+                 {"connection", "not reached"},
+                 {"malformed", "that was no answer of a model"},
+                 {"rate_limit", "asked too often"},
+                 {"server_error", "a fault of the endpoint"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (al_str_is(reason, known[i].word)) {
+            al_buf_adds(out, known[i].says);
+            return;
+        }
+    al_text_visible(out, al_utf8_head(reason, 40), false);
+}
+
 static void request_retry(struct al_agent_text *t, const struct al_json *data)
 {
     struct al_str reason = al_json_get_text(data, "reason");
@@ -167,10 +190,7 @@ static void request_retry(struct al_agent_text *t, const struct al_json *data)
     if (t->held.n)
         strike(t);
     al_buf_clear(&t->held);
-    if (al_str_is(reason, "connect") || al_str_is(reason, "cut"))
-        al_buf_adds(&b, "connection lost");
-    else
-        al_text_visible(&b, al_utf8_head(reason, 40), false);
+    say_reason(&b, reason);
     al_buf_adds(&b, ", asking again");
     if (al_json_int(al_json_get(data, "waitMs"), 0, INT32_MAX, &wait) && wait >= 100) {
         al_buf_adds(&b, " in ");
@@ -247,6 +267,7 @@ static void tool_completed(struct al_agent_text *t, const struct al_json *data)
             false);
     }
     say(t, al_buf_str(&b));
+    al_agent_text_waiting(t);
 }
 
 static void named(struct al_agent_text *t, const char *says, struct al_str what)

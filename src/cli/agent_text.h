@@ -17,6 +17,8 @@ struct al_agent_text {
 void al_agent_text_init(struct al_agent_text *t, struct al_app *app, struct al_out *out, bool raw);
 void al_agent_text_fini(struct al_agent_text *t);
 void al_agent_text_event(struct al_agent_text *t, const struct al_agent_event *e);
+/* The model is asked, and nothing has come yet: a line that goes when something comes. */
+void al_agent_text_waiting(struct al_agent_text *t);
 /* What was held back, and a whole line. */
 void al_agent_text_end(struct al_agent_text *t);
 

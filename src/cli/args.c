@@ -371,6 +371,10 @@ static int check_count(struct parser *p)
         return al_hint(p->err, "`alisio %s --help` lists its commands", out->group->name);
     }
     if (out->command && out->n_pos < out->command->min_args) {
+        if (out->command->missing) {
+            al_fail(p->err, AL_INVALID_INPUT, "%s", out->command->missing[0]);
+            return al_hint(p->err, "%s", out->command->missing[1]);
+        }
         al_fail(p->err, AL_INVALID_INPUT, "`alisio %s` needs more than that", out->command->name);
         return al_hint(p->err, "usage: alisio %s %s", out->command->name, out->command->usage);
     }

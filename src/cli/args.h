@@ -173,6 +173,7 @@ struct al_command {
                           error alone */
     /* Fills the reply; 0, or -1 with reply->err. */
     int (*run)(struct al_app *app, struct al_reply *reply);
+    const char *const *missing; /* what is said, and the hint, when arguments are missing; NULL: the usage */
 };
 extern const struct al_command al_command_table[];
 extern const size_t al_n_commands;

@@ -265,6 +265,7 @@ static void on_typed(void *ud, int events)
         return;
     if (n <= 0) {
         /* The end of input, or a terminal that is gone: no answer, and none later. */
+        say(AL_STR("\n"));
         s->ended = true;
         finish(s, AL_APPROVAL_NONE, false);
         return;

@@ -342,7 +342,9 @@ const struct al_command al_command_table[] = {
      .min_args = 1,
      .max_args = 2,
      .stream = true,
-     .run = al_cmd_run},
+     .run = al_cmd_run,
+     .missing = (const char *const[]){"the prompt is missing: what is to be done?",
+                                      "alisio run \"What is in this folder?\"; from a pipe: … | alisio run -"}},
     {.name = "resume",
      .usage = "SESSION [\"PROMPT\" | -] [--fork] [--provider NAME] [--model M] [--base-url URL] "
               "[--api chat|responses|messages] [--key-env NAME] [--max-turns N] [--raw] [--mcp-config FILE] [--json]",
@@ -359,7 +361,10 @@ const struct al_command al_command_table[] = {
      .arg = AL_ARG_WORDS,
      .words = "last",
      .stream = true,
-     .run = al_cmd_resume},
+     .run = al_cmd_resume,
+     .missing = (const char *const[]){"which conversation is to go on?",
+                                      "`alisio resume last` takes the newest of this folder; `alisio sessions list` "
+                                      "shows all"}},
 
     {.name = "models",
      .usage = "[--provider NAME] [--base-url URL] [--api chat|responses|messages] [--key-env NAME]",

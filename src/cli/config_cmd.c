@@ -1,3 +1,4 @@
+#include "cli/agent_cmd.h"
 #include "cli/app.h"
 #include "cli/commands.h"
 #include "cli/mcp_common.h"
@@ -52,6 +53,31 @@ static void hide_values(char **list, const char *separator)
         free(list[i]);
         list[i] = al_buf_take(&b);
     }
+}
+
+/* Each of the file's providers, as it stands there. Headers may hold what is secret. */
+static void provider_rows(struct al_app *app, struct al_table *t, struct al_jw *w)
+{
+    const struct al_providers *own = al_config_providers(app->config);
+    al_jw_key(w, "providers");
+    al_jw_arr(w);
+    for (size_t i = 0; i < own->n; i++) {
+        autobuf struct al_buf entry = AL_BUF_INIT(1 << 20);
+        struct al_provider p;
+        struct al_jw one;
+        al_provider_copy(&p, &own->v[i]);
+        hide_values(p.headers, ": ");
+        al_jw_init(&one, &entry);
+        al_provider_write(&one, &p);
+        al_provider_fini(&p);
+        al_jw_strz(w, own->v[i].name);
+        if (al_buf_failed(&entry))
+            continue;
+        al_table_addf(t, "providers.%s", own->v[i].name);
+        al_table_add_str(t, al_buf_str(&entry));
+        al_table_addf(t, "user %.400s", app->user_file);
+    }
+    al_jw_end(w);
 }
 
 static void mask(char **text, bool word)
@@ -152,8 +178,55 @@ int al_cmd_config_show(struct al_app *app, struct al_reply *reply)
     }
     al_jw_end(&w);
     server_names(app, &t, &w);
+    provider_rows(app, &t, &w);
     al_jw_end(&w);
     al_table_print(app, &t, &reply->text);
+    return 0;
+}
+
+/* "providers", "providers.NAME", "providers.NAME.MEMBER": 1 when it is that, with its value as JSON. */
+static int get_provider(struct al_app *app, struct al_reply *reply)
+{
+    struct al_str key = al_str_of(app->args.pos[0]);
+    autoarena struct al_arena arena = AL_ARENA_INIT(16u << 20);
+    autobuf struct al_buf all = AL_BUF_INIT(1 << 20);
+    const struct al_json *v, *entry = NULL;
+    struct al_str rest = {key.p + sizeof "providers." - 1, key.n - (sizeof "providers." - 1)};
+    struct al_jw w;
+    if (al_app_config(app, &reply->err) < 0)
+        return -1;
+    const struct al_providers *own = al_config_providers(app->config);
+    for (size_t i = 0; i < own->n; i++) {
+        struct al_str name = al_str_of(own->v[i].name);
+        if (!al_str_starts(rest, own->v[i].name) || (rest.n > name.n && rest.p[name.n] != '.'))
+            continue;
+        struct al_provider p;
+        al_provider_copy(&p, &own->v[i]);
+        hide_values(p.headers, ": ");
+        al_buf_clear(&all);
+        al_jw_init(&w, &all);
+        al_provider_write(&w, &p);
+        al_provider_fini(&p);
+        if (al_json_parse(&arena, al_buf_str(&all), &v, &reply->err) < 0)
+            return -1;
+        autofree char *member = rest.n > name.n ? al_xdup(rest.p + name.n + 1, rest.n - name.n - 1) : NULL;
+        entry = member ? al_json_get(v, member) : v;
+        break;
+    }
+    if (!entry) {
+        al_fail(&reply->err, AL_NOT_FOUND, "your config.json says nothing of %.80s", app->args.pos[0]);
+        return al_hint(&reply->err, "`alisio config show` lists what it says");
+    }
+    al_say_json(app, &reply->text, entry);
+    al_buf_addc(&reply->text, '\n');
+    al_jw_init(&w, &reply->structured);
+    al_jw_obj(&w);
+    al_jw_kstrz(&w, "key", app->args.pos[0]);
+    al_jw_key(&w, "value");
+    al_jw_value(&w, entry);
+    al_jw_kstrz(&w, "from", "user");
+    al_jw_kstrz(&w, "origin", app->user_file);
+    al_jw_end(&w);
     return 0;
 }
 
@@ -161,6 +234,8 @@ int al_cmd_config_get(struct al_app *app, struct al_reply *reply)
 {
     enum al_opt o;
     struct al_jw w;
+    if (al_str_starts(al_str_of(app->args.pos[0]), "providers."))
+        return get_provider(app, reply);
     if (strcmp(app->args.pos[0], "mcp.servers") == 0)
         return get_servers(app, reply);
     if (al_opt_find(al_str_of(app->args.pos[0]), &o, &reply->err) < 0 || al_app_config(app, &reply->err) < 0)
@@ -181,22 +256,52 @@ int al_cmd_config_get(struct al_app *app, struct al_reply *reply)
     return 0;
 }
 
+struct member {
+    struct al_str key, value;
+};
+
+static int edit_member(void *ud, struct al_str old, struct al_buf *out, struct al_err *err)
+{
+    const struct member *m = ud;
+    return al_providers_edit_set(old, m->key, m->value, out, err);
+}
+
+/* Fine, but perhaps not what was meant. */
+static void look_at_provider(struct al_app *app, enum al_opt o, struct al_str value)
+{
+    struct al_provider p = {0};
+    struct al_err err;
+    if (o != AL_OPT_PROVIDER || al_str_is(value, "null") || al_app_config(app, &err) < 0)
+        return;
+    autofree char *name = al_xdup(value.p, value.n);
+    if (al_endpoint_provider(app, name, &p, &err) < 0)
+        al_app_warn(app, "%s: %s", err.msg, err.hint);
+    al_provider_fini(&p);
+}
+
 int al_cmd_config_set(struct al_app *app, struct al_reply *reply)
 {
-    struct al_str key = al_str_of(app->args.pos[0]), value = al_str_of(app->args.pos[1]);
-    enum al_opt o;
+    struct member m = {al_str_of(app->args.pos[0]), al_str_of(app->args.pos[1])};
+    struct al_str value = m.value;
+    bool of_provider = al_str_starts(m.key, "providers.");
+    enum al_opt o = AL_OPT_COUNT;
     struct al_jw w;
     autofree char *file = user_file();
-    if (al_opt_find(key, &o, &reply->err) < 0 || al_config_set(file, key, value, &reply->err) < 0)
+    if (of_provider
+            ? al_config_user_edit(file, edit_member, &m, &reply->err) < 0
+            : al_opt_find(m.key, &o, &reply->err) < 0 || al_config_set(file, m.key, value, &reply->err) < 0)
         return -1;
-    al_buf_addf(&reply->text, "%s is now ", al_opt_name(o));
+    if (!of_provider)
+        look_at_provider(app, o, value);
+    const char *key = of_provider ? app->args.pos[0] : al_opt_name(o);
+    al_buf_addf(&reply->text, "%s is now ", key);
     al_say_foreign(app, &reply->text, value, false);
     al_buf_adds(&reply->text, " in ");
     al_say_foreign(app, &reply->text, al_str_of(file), false);
     al_buf_addc(&reply->text, '\n');
     al_jw_init(&w, &reply->structured);
     al_jw_obj(&w);
-    al_jw_kstrz(&w, "key", al_opt_name(o));
+    al_jw_kstrz(&w, "key", key);
     al_jw_kstrz(&w, "file", file);
     al_jw_end(&w);
     return 0;

@@ -9,8 +9,10 @@
 #include "os/fd.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PROMPT_MAX (1u << 20)
@@ -21,6 +23,7 @@ struct run {
     struct al_reply *reply;
     struct al_endpoint e;
     struct al_session session;
+    struct al_turn last; /* of a session that goes on */
     struct al_buf prompt;
     struct al_out out;
     struct al_jsonl jsonl;
@@ -40,20 +43,54 @@ static int empty_prompt(struct al_err *err)
     return al_hint(err, "alisio run \"what is to be done\"; with - it comes from standard input");
 }
 
+/* Most often a prompt without its quotes: then it is shown with them. */
+static int two_prompts(const struct al_args *args, size_t from, struct al_err *err)
+{
+    autobuf struct al_buf all = AL_BUF_INIT(160);
+    bool plain = true;
+    for (size_t i = from; i < args->n_pos; i++) {
+        al_buf_addf(&all, "%s%s", i > from ? " " : "", args->pos[i]);
+        plain = plain && !strpbrk(args->pos[i], "\"\\$`!\n") && strcmp(args->pos[i], "-") != 0;
+    }
+    al_fail(err, AL_INVALID_INPUT, "there is more than one prompt");
+    if (!plain || al_buf_failed(&all) || !al_utf8_valid(al_buf_str(&all)))
+        return al_hint(err, "put the whole prompt in quotes; - stands behind it");
+    return al_hint(err, "put the whole prompt in quotes: alisio %s%s \"%.*s\"", args->command->name,
+                   from ? " SESSION" : "", AL_FMT(al_buf_str(&all)));
+}
+
+/* A file's name alone is a likely slip: the model would read the name. */
+static void look_at_prompt(struct run *r)
+{
+    struct al_str s = al_str_trim(al_buf_str(&r->prompt));
+    if (!s.n || s.n > 255 || memchr(s.p, '\n', s.n) || !memchr(s.p, '.', s.n))
+        return;
+    autofree char *name = al_xdup(s.p, s.n);
+    struct stat st;
+    if (stat(name, &st) < 0 || !S_ISREG(st.st_mode))
+        return;
+    autobuf struct al_buf word = AL_BUF_INIT(2048);
+    al_text_shell(&word, s);
+    al_app_warn(
+        r->app,
+        "the prompt is a file's name, and only the name is sent; `alisio run - < %.*s` sends what it holds",
+        AL_FMT(al_buf_str(&word)));
+}
+
 /* Words of the line from the i-th on: a prompt, "-" for standard input, or both. */
 static int read_prompt(struct run *r, size_t i, struct al_err *err)
 {
     const struct al_args *args = &r->app->args;
     const char *words = NULL;
     bool input = false;
+    size_t first = i;
     for (; i < args->n_pos; i++) {
         if (strcmp(args->pos[i], "-") == 0 && !input) {
             input = true;
         } else if (!words && !input) {
             words = args->pos[i];
         } else {
-            al_fail(err, AL_INVALID_INPUT, "there is more than one prompt");
-            return al_hint(err, "put the whole prompt in quotes; - stands behind it");
+            return two_prompts(args, first, err);
         }
     }
     al_buf_init(&r->prompt, PROMPT_MAX);
@@ -147,6 +184,37 @@ static void go_to_workspace(struct run *r)
         r->app->args.value[AL_FLAG_CWD] = r->session.workspace;
 }
 
+static bool keep_last(void *ud, const struct al_turn *t)
+{
+    struct al_turn *last = ud;
+    al_turn_fini(last);
+    *last = (struct al_turn){.provider = al_xstrdup(t->provider),
+                             .base_url = al_xstrdup(t->base_url),
+                             .model = al_xstrdup(t->model),
+                             .api = al_xstrdup(t->api)};
+    return true;
+}
+
+static int find_endpoint(struct run *r, struct al_err *err)
+{
+    struct al_app *app = r->app;
+    if (r->session.id[0]) {
+        if (al_turn_each(app->store, r->session.id, keep_last, &r->last, err) < 0)
+            return -1;
+        if (r->last.base_url && al_endpoint_resume(app, &r->last, err) < 0)
+            return -1;
+    }
+    return al_endpoint_find(app, true, &r->e, err);
+}
+
+/* What this run has put among the flags is its own. */
+static void take_back(struct run *r, const char *mine)
+{
+    for (size_t i = 0; mine && i < AL_FLAG_COUNT; i++)
+        if (r->app->args.value[i] == mine)
+            r->app->args.value[i] = NULL;
+}
+
 static int find_session(struct run *r, const char *word, struct al_err *err)
 {
     if (al_agent_session_find(r->app, word, &r->session, err) < 0)
@@ -209,7 +277,9 @@ static void cancel(struct run *r)
 static void on_signal(void *ud)
 {
     struct run *r = ud;
-    al_app_note(r->app, "stopping; once more ends it at once");
+    /* The terminal has shown ^C, and not ended its line. */
+    al_app_note(r->app, "%sstopping; once more ends it at once",
+                r->app->signal == SIGINT && r->app->err_tty ? "\n" : "");
     cancel(r);
 }
 
@@ -242,6 +312,8 @@ static int open_agent(struct run *r, struct al_err *err)
     struct al_err why;
     if (al_control_listen(app->core, &why) < 0)
         al_app_warn(app, "other terminals cannot stop this run in order: %s", why.msg);
+    if (al_workspace_refused(al_core_workspace(app->core), &why))
+        al_app_warn(app, "%s; %s", why.msg, why.hint);
     struct al_agent_opts o = {
         .core = app->core,
         .llm = r->e.llm,
@@ -263,16 +335,25 @@ static int turn(struct run *r, struct al_err *err)
     if (al_agent_start(r->agent, al_buf_str(&r->prompt), err) < 0)
         return -1;
     r->running = true;
+    if (!r->app->json)
+        al_agent_text_waiting(&r->text);
     al_loop_run_until(r->app->loop, &r->done, 0);
     return 0;
 }
 
+/* The command goes on where this one stopped, as it is typed: with the endpoint that this line named. */
 static void say_next(struct run *r, struct al_err *err)
 {
+    autobuf struct al_buf flags = AL_BUF_INIT(8192);
     size_t n = strlen(err->hint);
-    if (r->session.id[0])
-        snprintf(err->hint + n, sizeof err->hint - n, "%s`alisio resume %s` goes on", n ? "; " : "",
-                 r->session.id);
+    if (!r->session.id[0] ||
+        err->code == AL_PERMISSION_DENIED) /* what is not allowed is not so a second time */
+        return;
+    al_endpoint_flags(r->app, err->code == AL_UPSTREAM_REJECTED, &flags);
+    if (n + flags.n + 80 > sizeof err->hint) /* half a command would be none */
+        al_buf_clear(&flags);
+    snprintf(err->hint + n, sizeof err->hint - n, "%s`alisio resume %s%.*s` goes on", n ? "; " : "",
+             r->session.id, (int)flags.n, flags.n ? flags.p : "");
 }
 
 /* How the turn ended, as the exit status and a person's words have it. */
@@ -287,7 +368,7 @@ static int outcome(struct run *r, struct al_err *err)
         al_hint(err, "--max-turns N allows more");
         break;
     case AL_AGENT_CANCELLED:
-        al_fail(err, AL_CANCELLED, r->out.eno ? "nobody reads the answer any more" : "cancelled");
+        al_fail(err, AL_CANCELLED, r->out.eno ? "nobody reads the answer any more" : "the run was stopped");
         break;
     case AL_AGENT_FAILED:
         *err = r->err;
@@ -306,11 +387,11 @@ static int work(struct run *r, const char *session, size_t prompt_at, struct al_
     struct al_app *app = r->app;
     if (read_prompt(r, prompt_at, err) < 0)
         return -1;
+    look_at_prompt(r);
     al_app_catch_signals(app, on_signal, r);
     if (session && find_session(r, session, err) < 0)
         return -1;
-    if (al_endpoint_find(app, true, &r->e, err) < 0 || al_app_workspace(app, err) < 0 ||
-        al_app_store(app, err) < 0)
+    if (find_endpoint(r, err) < 0 || al_app_workspace(app, err) < 0 || al_app_store(app, err) < 0)
         return -1;
     if (!session && new_session(r, err) < 0)
         return -1;
@@ -371,10 +452,13 @@ static int go(struct al_app *app, struct al_reply *reply, const char *session, s
     al_endpoint_close(&r.e);
     al_agent_text_fini(&r.text);
     al_buf_free(&r.prompt);
-    if (app->args.value[AL_FLAG_SESSION] == r.session.id)
-        app->args.value[AL_FLAG_SESSION] = NULL;
-    if (app->args.value[AL_FLAG_CWD] == r.session.workspace)
-        app->args.value[AL_FLAG_CWD] = NULL;
+    take_back(&r, r.session.id);
+    take_back(&r, r.session.workspace);
+    take_back(&r, r.last.provider);
+    take_back(&r, r.last.base_url);
+    take_back(&r, r.last.api);
+    take_back(&r, r.last.model);
+    al_turn_fini(&r.last);
     al_session_fini(&r.session);
     return result;
 }

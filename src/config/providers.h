@@ -97,6 +97,10 @@ void al_provider_write(struct al_jw *w, const struct al_provider *p);
  * names it from now on. */
 int al_providers_edit_put(struct al_str old, const struct al_provider *p, bool default_one, struct al_buf *out,
                           struct al_err *err) AL_MUST_CHECK;
+/* The same for one member, "providers.NAME.contextWindow": a number, true, false, null (takes it out), else a string.
+ * INVALID_INPUT with the words of what is wrong. */
+int al_providers_edit_set(struct al_str old, struct al_str key, struct al_str value, struct al_buf *out,
+                          struct al_err *err) AL_MUST_CHECK;
 
 /* --- keys --- */
 #define AL_KEY_MAX 4096

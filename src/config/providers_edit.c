@@ -5,6 +5,8 @@
 #include "config/config_int.h"
 #include "config/servers_text.h"
 
+#include <string.h>
+
 static const char shown[] = "the user config file";
 
 static bool differs(const char *a, const char *b)
@@ -154,4 +156,59 @@ int al_providers_edit_put(struct al_str old, const struct al_provider *p, bool d
     if (r == 0 && al_buf_failed(out))
         r = al_fail(err, AL_CONFIG_INVALID, "%s would be larger than 1 MiB", shown);
     return r;
+}
+
+static bool is_json_word(struct al_str s)
+{
+    autoarena struct al_arena a = AL_ARENA_INIT(64 << 10);
+    const struct al_json *v;
+    struct al_err ignored;
+    return al_json_parse(&a, s, &v, &ignored) == 0 &&
+           (v->type == AL_JSON_NUMBER || v->type == AL_JSON_TRUE || v->type == AL_JSON_FALSE);
+}
+
+int al_providers_edit_set(struct al_str old, struct al_str key, struct al_str value, struct al_buf *out,
+                          struct al_err *err)
+{
+    autoarena struct al_arena arena = AL_ARENA_INIT(AL_CONFIG_MAX_ARENA);
+    autobuf struct al_buf json = AL_BUF_INIT(AL_CONFIG_MAX_FILE), all = AL_BUF_INIT(AL_CONFIG_MAX_FILE),
+                          what = AL_BUF_INIT(8192);
+    struct al_str inner = {key.p + sizeof "providers." - 1, key.n - (sizeof "providers." - 1)};
+    /* A name may hold dots; what may be set of it holds none. */
+    const char *dot = inner.n ? memrchr(inner.p, '.', inner.n) : NULL;
+    if (!dot || dot == inner.p || dot + 1 == inner.p + inner.n || inner.n > AL_PROVIDER_MAX_TEXT)
+        return al_fail(err, AL_INVALID_INPUT,
+                       "of a provider one member is set: providers.NAME.contextWindow, for example");
+    struct al_str name = {inner.p, (size_t)(dot - inner.p)}, member = {dot + 1, inner.n - name.n - 1};
+    bool gone = al_str_is(value, "null");
+    struct al_jw w;
+    al_jw_init(&w, &json);
+    if (is_json_word(value))
+        al_buf_add_str(&json, value);
+    else
+        al_jw_str(&w, value);
+    struct al_text_edit e = {.steps = {AL_STR("providers"), name},
+                             .n_steps = 2,
+                             .remove = &member,
+                             .n_remove = gone,
+                             .put_name = gone ? (struct al_str){0} : member,
+                             .put_value = al_buf_str(&json)};
+    if (al_buf_failed(&json) || al_text_edit_json(old, &e, shown, &all, err) < 0)
+        return al_buf_failed(&json) ? al_fail(err, AL_INVALID_INPUT, "the value is too long") : -1;
+    struct al_providers check = {0};
+    const struct al_json *root, *at = NULL;
+    int r = al_json_parse(&arena, al_config_without_bom(al_buf_str(&all)), &root, err);
+    if (r == 0 && al_json_get(root, "providers"))
+        r = al_providers_read_ours(al_json_get(root, "providers"), shown, &check, &at, &what);
+    al_providers_free(&check);
+    if (r < 0 && at) {
+        al_fail(err, AL_INVALID_INPUT, "%.*s", AL_FMT(al_buf_str(&what)));
+        return al_hint(err,
+                       "docs/providers.md has the keys of a provider; `alisio setup provider` makes one");
+    }
+    if (r == 0)
+        al_buf_add_str(out, al_buf_str(&all));
+    return r == 0 && al_buf_failed(out)
+               ? al_fail(err, AL_INVALID_INPUT, "%s would be larger than 1 MiB", shown)
+               : r;
 }

@@ -220,7 +220,7 @@ void al_llm_fault_of_transport(const struct al_err *err, bool any_byte, struct a
     f.retry = f.kind == AL_LLM_FAULT_TIMEOUT || f.kind == AL_LLM_FAULT_CUT || f.kind == AL_LLM_FAULT_CONNECT;
     autobuf struct al_buf text = AL_BUF_INIT(2048);
     al_buf_adds(&text, err->msg);
-    if (err->hint[0])
+    if (err->hint[0] && err->code != AL_PERMISSION_DENIED) /* which has its own hint, of the provider */
         al_buf_addf(&text, " (%s)", err->hint);
     SET(f.message, al_buf_str(&text), NULL);
     *ret = f;

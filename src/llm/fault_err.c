@@ -3,6 +3,7 @@
 #include "llm/fault_int.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 struct about {
@@ -56,7 +57,15 @@ static void later(const struct al_llm_fault *f, const struct about *a, enum al_c
     if (f->retry_after_ms > 60000)
         say_until(f, err);
     else
-        al_hint(err, "try again in a while with `alisio resume`, or name another model with --model");
+        al_hint(err, "try again in a while, or name another model with --model");
+}
+
+/* The command as it is typed for this very endpoint, whatever the configuration names. */
+static void models_hint(const struct about *a, const char *before, const char *after, struct al_err *err)
+{
+    bool named = a->p->name && !(a->p->origin && strcmp(a->p->origin, "--base-url") == 0);
+    al_hint(err, "%s`alisio models --%s %s`%s", before, named ? "provider" : "base-url",
+            named ? a->p->name : a->url, after);
 }
 
 static void auth(const struct al_llm_fault *f, const struct about *a, struct al_err *err)
@@ -66,7 +75,7 @@ static void auth(const struct al_llm_fault *f, const struct about *a, struct al_
                      al_llm_says(al_str_of(f->message), "credential");
     if (!about_key) {
         al_fail(err, AL_UPSTREAM_REJECTED, "%s does not permit this: %s", a->who, a->what);
-        al_hint(err, "check what the key's account may use there; `alisio models` lists the models");
+        models_hint(a, "check what the key's account may use there; ", " lists the models", err);
         return;
     }
     al_fail(err, AL_AUTH_REQUIRED, "%s does not accept the key: %s", a->who, a->what);
@@ -90,7 +99,7 @@ static void rejected(const struct al_llm_fault *f, const struct about *a, struct
     else if (al_llm_says(m, "--jinja") || al_llm_says(m, "--enable-auto-tool-choice"))
         al_hint(err, "start the server with the options that it names: without them it takes no tools");
     else if (model)
-        al_hint(err, "`alisio models` lists what it has; name one with --model");
+        models_hint(a, "", " lists what it has; name one with --model", err);
     else if (f->status == 404 || f->status == 405)
         al_hint(err, "check the provider's base URL (%s) and its api", a->url);
     else
@@ -104,8 +113,12 @@ static void local(const struct al_llm_fault *f, const struct about *a, struct al
     if (code == AL_OK)
         code = AL_INTERNAL;
     al_fail(err, code, "%s", a->what);
-    if (code == AL_PERMISSION_DENIED)
-        al_hint(err, "write https:// in the base URL of %s, or set providers.%s.insecure to true", a->p->name,
+    if (code == AL_PERMISSION_DENIED && a->p->origin && strcmp(a->p->origin, "--base-url") == 0)
+        al_hint(err, "write https:// in its base URL");
+    else if (code == AL_PERMISSION_DENIED)
+        al_hint(err,
+                "write https:// in its base URL; where that network is safe, `alisio config set "
+                "providers.%s.insecure true`",
                 a->p->name);
 }
 
@@ -117,7 +130,10 @@ void al_llm_fault_err(const struct al_llm_fault *f, const struct al_provider *p,
     switch (f->kind) {
     case AL_LLM_FAULT_CONNECT:
         later(f, &a, AL_UPSTREAM_UNAVAILABLE, "cannot be reached", err);
-        al_hint(err, "check the network and the provider's base URL (%s)", a.url);
+        if (a.p->name && strcmp(a.p->name, "ollama") == 0 && strstr(a.url, "//127.0.0.1"))
+            al_hint(err, "`ollama serve` starts it; its base URL here is %s", a.url);
+        else
+            al_hint(err, "check the network and the provider's base URL (%s)", a.url);
         break;
     case AL_LLM_FAULT_TIMEOUT:
         later(f, &a, AL_TIMEOUT, "took too long", err);
