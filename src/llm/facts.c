@@ -32,8 +32,8 @@ void al_llm_facts_read(const struct al_json *v, struct al_llm_facts *ret)
                 ret->without |= 1u << i;
     }
     ret->wants_reasoning = al_json_is_true(al_json_get(v, "wantsReasoning"));
-    if (!al_json_int(al_json_get(v, "window"), 1, MAX_TOKENS_KNOWN, &ret->window))
+    if (!al_json_int(al_json_get(v, "window"), AL_LLM_MIN_WINDOW, MAX_TOKENS_KNOWN, &ret->window))
         ret->window = 0;
-    if (!al_json_int(al_json_get(v, "maxOutput"), 1, MAX_TOKENS_KNOWN, &ret->max_output))
+    if (!al_json_int(al_json_get(v, "maxOutput"), AL_LLM_MIN_WINDOW, MAX_TOKENS_KNOWN, &ret->max_output))
         ret->max_output = 0;
 }

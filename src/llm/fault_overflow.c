@@ -6,7 +6,6 @@
 #include <strings.h>
 
 /* Who says less than this is not believed: a number that is no window would end every conversation. */
-#define MIN_WINDOW 256
 #define MAX_WINDOW 100000000
 
 /* What a refusal that is about the window says. */
@@ -74,7 +73,7 @@ static size_t number_at(struct al_str s, int64_t *ret)
         i++;
     }
     bool ends = i >= s.n || !isalnum((unsigned char)s.p[i]);
-    return n && ends && al_parse_int((struct al_str){digits, n}, MIN_WINDOW, MAX_WINDOW, ret) ? i : 0;
+    return n && ends && al_parse_int((struct al_str){digits, n}, AL_LLM_MIN_WINDOW, MAX_WINDOW, ret) ? i : 0;
 }
 
 /* The first number within a few words of the front. */
@@ -161,6 +160,6 @@ bool al_llm_is_overflow(const struct al_llm_fault *f, int64_t *ret_window)
     int64_t window = f->window;
     if (is && !window && f->status != 413)
         find_window(m, &window);
-    *ret_window = is && window >= MIN_WINDOW && window <= MAX_WINDOW ? window : 0;
+    *ret_window = is && window >= AL_LLM_MIN_WINDOW && window <= MAX_WINDOW ? window : 0;
     return is;
 }

@@ -10,6 +10,7 @@
 #define AL_LLM_MAX_EVENT (16u << 20)
 #define AL_LLM_MAX_ANSWER (64u << 20) /* of bytes that make one answer */
 #define AL_LLM_MAX_PARTS 4096
+#define AL_LLM_MIN_WINDOW 256 /* tokens; fewer are a mistake or worse, which would be kept and stop every run */
 
 /* --- a draft: the message that a stream makes (draft.c). Parts by the key that the wire has for them. --- */
 struct al_llm_draft_part {

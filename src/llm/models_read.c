@@ -64,7 +64,7 @@ void al_llm_found_window(struct al_llm_model *m, int64_t window, const char *fro
 static int64_t tokens(const struct al_json *v, const char *key)
 {
     int64_t n;
-    return al_json_int(al_json_get(v, key), 1, MAX_TOKENS, &n) ? n : 0;
+    return al_json_int(al_json_get(v, key), AL_LLM_MIN_WINDOW, MAX_TOKENS, &n) ? n : 0;
 }
 
 static void read_sizes(struct al_llm_model *m, const struct al_json *v)
@@ -181,7 +181,8 @@ static int64_t read_parameter(struct al_str text, const char *name)
         int64_t v;
         line = al_str_trim(line);
         if (al_str_starts(line, name) && line.n > n && (line.p[n] == ' ' || line.p[n] == '\t') &&
-            al_parse_int(al_str_trim((struct al_str){line.p + n, line.n - n}), 1, MAX_TOKENS, &v))
+            al_parse_int(al_str_trim((struct al_str){line.p + n, line.n - n}), AL_LLM_MIN_WINDOW, MAX_TOKENS,
+                         &v))
             return v;
     }
     return 0;
@@ -193,7 +194,7 @@ int64_t al_llm_read_show(const struct al_json *v, int64_t *ret_most)
     al_json_each(m, info && info->type == AL_JSON_OBJECT ? info : NULL)
     {
         int64_t n;
-        if (al_str_ends(m->key, ".context_length") && al_json_int(m, 1, MAX_TOKENS, &n))
+        if (al_str_ends(m->key, ".context_length") && al_json_int(m, AL_LLM_MIN_WINDOW, MAX_TOKENS, &n))
             *ret_most = n;
     }
     return read_parameter(al_json_get_text(v, "parameters"), "num_ctx");

@@ -1035,8 +1035,13 @@ static void what_was_learned_survives_the_state(void **state)
     al_llm_facts_read(v, &g);
     assert_same_facts(&f, &g);
     static const char *const odd[] = {
-        "{}", "[]", "null", "{\"without\":{\"a\":1},\"window\":-4,\"maxOutput\":\"x\"}",
-        "{\"without\":[1,null,\"nothing\"],\"wantsReasoning\":1,\"window\":1e300}"};
+        "{}",
+        "[]",
+        "null",
+        "{\"without\":{\"a\":1},\"window\":-4,\"maxOutput\":\"x\"}",
+        "{\"without\":[1,null,\"nothing\"],\"wantsReasoning\":1,\"window\":1e300}",
+        "{\"window\":1,\"maxOutput\":1}", /* that would stop every run from now on */
+        "{\"window\":255,\"maxOutput\":255}"};
     for (size_t i = 0; i < COUNT(odd); i++) {
         struct al_llm_facts none = {0};
         assert_int_equal(al_json_parse(&arena, al_str_of(odd[i]), &v, NULL), 0);

@@ -290,9 +290,11 @@ static void what_is_no_list_is_an_error_and_oddities_are_left_out(void **state)
     struct page odd[] = {{"https://api.maker.example/v1/models",
                           "{\"data\":[null,5,\"x\",{},{\"id\":7},{\"id\":\"\"},{\"id\":\"ok\",\"context_"
                           "length\":\"8192\",\"max_model_len\":-1,"
-                          "\"meta\":5,\"top_provider\":[]},{\"id\":\"fine\",\"context_length\":1e4}]}"}};
+                          "\"meta\":5,\"top_provider\":[]},{\"id\":\"fine\",\"context_length\":1e4},"
+                          "{\"id\":\"tiny\",\"context_length\":5,\"max_output_tokens\":1}]}"}};
     g = list(AL_API_CHAT, "maker", "https://api.maker.example/v1", NULL, odd, 1, NULL);
-    assert_int_equal(g.n, 2);
+    assert_int_equal(g.n, 3);
+    assert_int_equal(window_of(&g, "tiny"), 0);
     assert_int_equal(window_of(&g, "ok"), 0);
     assert_int_equal(window_of(&g, "fine"), 10000);
     struct page list_of_null[] = {
