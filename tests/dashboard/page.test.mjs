@@ -121,6 +121,8 @@ const CHOICES = [
   { region: REGIONS, channel: CHANNELS },
   { region: ["West"], channel: ["Shop"] }, // nobody
 ];
+// What the other plan's widgets are tried with: several values, none, and nobody; all of it with ALISIO_SOAK.
+const FEW = [1, 2, 6].map((i) => CHOICES[i]);
 const CHIPS = ["region", "channel", "age_group"];
 async function choose(page, choice) {
   await page.evaluate(([columns, wanted]) => {
@@ -138,7 +140,7 @@ for (const name of Object.keys(plans))
     assert.deepEqual(plan.chips, CHIPS);
     assert.equal(await page.locator(".ac-state").textContent(), `${rows.length.toLocaleString("en")} rows`);
     assertWidgets(await page.evaluate(shown), plan, rows, false);
-    for (const choice of CHOICES) {
+    for (const choice of name === "first" || process.env.ALISIO_SOAK ? CHOICES : FEW) {
       await choose(page, choice);
       const list = kept(choice);
       assert.equal(await page.locator(".ac-state").textContent(), `${list.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows`);
@@ -369,7 +371,9 @@ for (const colorScheme of ["light", "dark"])
       for (const chips of name === "first" && colorScheme === "light" ? [0, 2] : [2]) {
         await page.evaluate((all) => document.querySelectorAll("details").forEach((d, i) => { d.open = i < 2 || all || d.className === "ac-made"; }), chips === 0);
         for (let i = 0; i < chips; i++) await page.locator(".ac-filters fieldset button").nth(i * 5).click();
-        const rules = colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {};
+        // The colours are the same wherever they are: of the first as it comes, and of pressed chips on the second.
+        const pale = colorScheme === "light" && !process.env.ALISIO_SOAK && (name === "evil" || (name === "first" && chips > 0));
+        const rules = colorScheme === "dark" ? { runOnly: ["color-contrast"] } : pale ? { rules: { "color-contrast": { enabled: false } } } : {};
         const { violations, passes } = await page.evaluate((r) => window.axe.run(document, { resultTypes: ["violations"], ...r }), rules);
         assert.ok(passes.length > (colorScheme === "dark" ? 0 : 15));
         assert.deepEqual(violations.map((v) => [v.id, v.nodes.length, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary]), [], `${name}, ${chips} chips`);
