@@ -284,6 +284,17 @@ bool al_compact_needed(const struct al_agent *a)
 
 /* --- what does not fit --- */
 
+/* Ollama serves 4,096 tokens unless it is told otherwise, whatever the model can. */
+static const char *window_advice(const struct al_agent *a)
+{
+    const struct al_provider *p = al_llm_provider(a->llm);
+    if (!al_llm_is_here(p) || al_window_size(a) > 8192)
+        return "";
+    return strcmp(p->name, "ollama") == 0
+               ? "; Ollama serves more when it is started by `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`"
+               : "; its server decides how large the window is that it serves: start it with 32768";
+}
+
 void al_window_fail(struct al_agent *a, struct al_err *err)
 {
     struct al_agent_turn *t = a->turn;
@@ -304,7 +315,9 @@ void al_window_fail(struct al_agent *a, struct al_err *err)
             (long long)all, (long long)al_window_room(a), (long long)system, (long long)tools,
             (long long)files, (long long)newest);
     al_hint(err, "begin a new session, ask for less at once, or use a model with a larger window%s",
-            al_window_is_known(a) ? "" : " (providers.NAME.contextWindow says how large it is)");
+            al_window_is_known(a)
+                ? window_advice(a)
+                : " (`alisio config set providers.NAME.contextWindow N` says how large it is)");
     al_buf_clear(&t->details);
     al_buf_addf(
         &t->details,

@@ -30,6 +30,9 @@ void al_endpoint_flags(const struct al_app *app, bool other_model, struct al_buf
 int al_endpoint_provider(struct al_app *app, const char *name, struct al_provider *ret, struct al_err *err) AL_MUST_CHECK;
 /* Connects nothing yet; what was learned about the model comes from the state. Needs the store. */
 int al_endpoint_open(struct al_app *app, struct al_endpoint *e, struct al_err *err) AL_MUST_CHECK;
+/* A window in which an agent has no room is asked for again where the server is on this machine: it is started anew with a
+ * larger one, and what it served before would stand in the way for good. */
+void al_endpoint_forget(const struct al_provider *p, struct al_llm_facts *facts);
 void al_endpoint_close(struct al_endpoint *e);
 /* An agent's session by its id, or "last": the newest of the workspace. Opens the store. */
 int al_agent_session_find(struct al_app *app, const char *word, struct al_session *ret, struct al_err *err) AL_MUST_CHECK;

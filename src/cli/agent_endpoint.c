@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SMALL_WINDOW 8192
+
 char *al_credentials_file(void)
 {
     autofree char *home = al_config_home();
@@ -266,6 +268,12 @@ void al_endpoint_flags(const struct al_app *app, bool other_model, struct al_buf
     }
 }
 
+void al_endpoint_forget(const struct al_provider *p, struct al_llm_facts *facts)
+{
+    if (facts->window < SMALL_WINDOW && al_llm_is_here(p))
+        facts->window = 0;
+}
+
 int al_endpoint_open(struct al_app *app, struct al_endpoint *e, struct al_err *err)
 {
     autobuf struct al_buf json = AL_BUF_INIT(64 << 10);
@@ -281,6 +289,7 @@ int al_endpoint_open(struct al_app *app, struct al_endpoint *e, struct al_err *e
     /* Facts that cannot be read are learned again. */
     if (json.n && al_json_parse(&arena, al_buf_str(&json), &v, &ignored) == 0)
         al_llm_facts_read(v, &o.facts);
+    al_endpoint_forget(&e->provider, &o.facts);
     e->http = al_http_client_new(o.loop);
     o.http = e->http;
     e->llm = al_llm_new(&o);

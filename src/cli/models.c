@@ -142,6 +142,7 @@ static int learned(const struct asking *q, struct known *k, struct al_err *err)
         return -1;
     if (json.n && al_json_parse(&arena, al_buf_str(&json), &v, &ignored) == 0)
         al_llm_facts_read(v, &k->facts);
+    al_endpoint_forget(&q->e.provider, &k->facts);
     k->learned = k->facts.window;
     return 0;
 }

@@ -9,7 +9,6 @@
 #include "os/fd.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -277,9 +276,7 @@ static void cancel(struct run *r)
 static void on_signal(void *ud)
 {
     struct run *r = ud;
-    /* The terminal has shown ^C, and not ended its line. */
-    al_app_note(r->app, "%sstopping; once more ends it at once",
-                r->app->signal == SIGINT && r->app->err_tty ? "\n" : "");
+    al_app_note(r->app, "stopping; once more ends it at once");
     cancel(r);
 }
 

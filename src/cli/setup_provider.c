@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define LINE_BYTES (AL_KEY_MAX + 2)
+#define MODELS_SHOWN 60
 
 struct setup {
     struct al_app *app;
@@ -114,6 +115,31 @@ static int named(struct setup *s, const char *name, struct al_err *err)
     return 0;
 }
 
+/* A number that is none of the list's, or a name that is nearly one of it: said, and asked once more. */
+static bool looks_meant(struct setup *s, const char *typed)
+{
+    size_t n = al_provider_n_presets();
+    int64_t number;
+    if (al_parse_int(al_str_of(typed), INT64_MIN, INT64_MAX, &number)) {
+        if (number < 1 || number > (int64_t)n)
+            al_app_note(s->app, "There is no %s: 1 to %zu, a name or a URL.", typed, n);
+        return number >= 1 && number <= (int64_t)n;
+    }
+    const char *near = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = al_provider_preset_at(i);
+        if (strcmp(typed, name) == 0)
+            return true;
+        if (al_str_distance(al_str_of(typed), al_str_of(name)) <= 2)
+            near = name;
+    }
+    if (near && !al_providers_find(al_config_providers(s->app->config), al_str_of(typed))) {
+        al_app_note(s->app, "%.64s would be a new one; did you mean %s?", typed, near);
+        return false;
+    }
+    return true;
+}
+
 static int ask_name(struct setup *s, struct al_err *err)
 {
     autobuf struct al_buf b = AL_BUF_INIT(8192);
@@ -129,6 +155,12 @@ static int ask_name(struct setup *s, struct al_err *err)
     al_buf_addc(&b, 0);
     autofree char *typed = read_line(s, b.p, false);
     int64_t number;
+    if (typed && *typed && !looks_meant(s, typed)) {
+        autofree char *once_more = read_line(s, "Which? ", false);
+        free(typed);
+        typed = once_more;
+        once_more = NULL;
+    }
     if (!typed || !*typed)
         return no_answer(err);
     if (al_parse_int(al_str_of(typed), 1, (int64_t)n, &number))
@@ -235,24 +267,34 @@ static int ask_key(struct setup *s, struct al_err *err)
     return 0;
 }
 
+static void say_models(struct setup *s);
+
 static int ask_model(struct setup *s, struct al_err *err)
 {
     autobuf struct al_buf prompt = AL_BUF_INIT(4096);
     if (!s->ask || al_args_has(&s->app->args, AL_FLAG_MODEL))
         return 0;
     if (s->p.model)
-        al_buf_addf(&prompt, "The model (empty: %.200s): ", s->p.model);
+        al_buf_addf(&prompt, "The model (? lists them; empty: %.200s): ", s->p.model);
     else
-        al_buf_adds(&prompt, "The model, by its id (empty: named with each run): ");
+        al_buf_adds(&prompt, "The model, by its id (? lists them; empty: named with each run): ");
     al_buf_addc(&prompt, 0);
-    autofree char *typed = read_line(s, prompt.p, false);
-    if (!typed)
-        return no_answer(err);
-    if (*typed) {
-        free(s->p.model);
-        s->p.model = al_xstrdup(typed);
+    for (;;) {
+        autofree char *typed = read_line(s, prompt.p, false);
+        if (!typed)
+            return no_answer(err);
+        if (strcmp(typed, "?") == 0) {
+            say_models(s);
+            if (s->app->signal)
+                return no_answer(err);
+            continue;
+        }
+        if (*typed) {
+            free(s->p.model);
+            s->p.model = al_xstrdup(typed);
+        }
+        return 0;
     }
-    return 0;
 }
 
 /* --- writing --- */
@@ -311,6 +353,7 @@ struct probe {
     size_t n;
     bool listed;
     const char *model;
+    struct al_buf *say; /* takes their ids, a line each; may be NULL */
 };
 
 static void on_models(void *ud, const struct al_llm_models *models, const struct al_err *err)
@@ -319,8 +362,17 @@ static void on_models(void *ud, const struct al_llm_models *models, const struct
     p->done = true;
     if (err)
         p->err = *err;
-    for (size_t i = 0; !err && i < models->n; i++, p->n++)
+    for (size_t i = 0; !err && i < models->n; i++, p->n++) {
         p->listed |= p->model && al_str_is(models->v[i].id, p->model);
+        if (!p->say || i > MODELS_SHOWN)
+            continue;
+        al_buf_adds(p->say, "  ");
+        if (i < MODELS_SHOWN)
+            al_text_plain(p->say, al_utf8_head(models->v[i].id, 200), false);
+        else
+            al_buf_addf(p->say, "and %zu more", models->n - i);
+        al_buf_addc(p->say, '\n');
+    }
 }
 
 static void on_signal(void *ud)
@@ -328,10 +380,10 @@ static void on_signal(void *ud)
     *(bool *)ud = true;
 }
 
-static int probe(struct setup *s, struct al_err *err)
+/* Asks the endpoint for its models; what it says is in p. */
+static int list_models(struct setup *s, struct probe *p, struct al_err *err)
 {
     struct al_endpoint e = {0};
-    struct probe p = {.model = s->p.model};
     autofree char *file = al_credentials_file();
     al_provider_copy(&e.provider, &s->p);
     e.model = s->p.model ? al_xstrdup(s->p.model) : NULL;
@@ -345,26 +397,46 @@ static int probe(struct setup *s, struct al_err *err)
     if (r == 0)
         r = al_endpoint_open(s->app, &e, err);
     if (r == 0) {
-        al_app_catch_signals(s->app, on_signal, &p.done);
-        struct al_llm_listing *listing = al_llm_list(e.llm, s->p.model, on_models, &p);
-        al_loop_run_until(s->app->loop, &p.done, 0);
+        al_app_catch_signals(s->app, on_signal, &p->done);
+        struct al_llm_listing *listing = al_llm_list(e.llm, p->say ? NULL : s->p.model, on_models, p);
+        al_loop_run_until(s->app->loop, &p->done, 0);
         s->app->on_signal = NULL;
         if (s->app->signal) {
             al_llm_list_cancel(listing);
             r = al_fail(err, AL_CANCELLED, "cancelled");
-        } else if (p.err.code != AL_OK) {
-            *err = p.err;
+        } else if (p->err.code != AL_OK) {
+            *err = p->err;
             r = -1;
         }
     }
+    al_endpoint_close(&e);
+    return r;
+}
+
+static int probe(struct setup *s, struct al_err *err)
+{
+    struct probe p = {.model = s->p.model};
+    int r = list_models(s, &p, err);
     if (r == 0)
         al_buf_addf(&s->reply->text, "%s answers, with %zu model%s%s\n", s->p.base_url, p.n,
                     p.n == 1 ? "" : "s",
                     !s->p.model ? ""
                     : p.listed  ? "; the chosen one is among them"
                                 : "; the chosen one is not in its list");
-    al_endpoint_close(&e);
     return r;
+}
+
+static void say_models(struct setup *s)
+{
+    autobuf struct al_buf ids = AL_BUF_INIT(64 << 10);
+    struct probe p = {.say = &ids};
+    struct al_err err;
+    if (list_models(s, &p, &err) < 0)
+        al_app_note(s->app, "%s\n%s", err.msg, err.hint);
+    else if (!p.n)
+        al_app_note(s->app, "%s lists no models", s->p.name);
+    else
+        al_tell(s->app, al_buf_str(&ids));
 }
 
 /* --- the command --- */

@@ -74,3 +74,10 @@ int al_llm_guard(const struct al_llm *l, const char *url, struct al_http_request
     return al_hint(err, "write https:// in its base URL, or set providers.%s.insecure to true",
                    l->provider.name);
 }
+
+bool al_llm_is_here(const struct al_provider *p)
+{
+    char host[AL_LLM_HOST_MAX];
+    al_llm_host(p->base_url, host);
+    return al_llm_place(host) == AL_LLM_HERE;
+}

@@ -237,6 +237,9 @@ struct al_llm_listing *al_llm_list(struct al_llm *l, const char *only,
                                    void (*done)(void *ud, const struct al_llm_models *models, const struct al_err *err), void *ud);
 void al_llm_list_cancel(struct al_llm_listing *x);
 
+/* Whether the endpoint is on this machine: its server may be started with another window at any time. */
+bool al_llm_is_here(const struct al_provider *p);
+
 /* --- sizes and money --- */
 /* Tokens that a model of an endpoint takes which does not say so itself (api.openai.com, api.deepseek.com): a lower bound
  * of its family; 0: nothing is known. */
