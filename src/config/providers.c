@@ -175,6 +175,17 @@ void al_provider_set_url(struct al_provider *p, struct al_str url)
     p->base_url = al_xdup(url.p, url.n);
 }
 
+/* Some makers' keys have the form of a name; pasted in its place one would be shown and written down. */
+static bool seems_a_key(struct al_str s)
+{
+    static const char *const fronts[] = {"sk_", "gsk_", "hf_",  "ghp_", "github_pat_", "r8_",
+                                         "fw_", "csk_", "AIza", "AKIA", "eyJ"};
+    for (size_t i = 0; s.n >= 20 && i < sizeof fronts / sizeof *fronts; i++)
+        if (al_str_starts(s, fronts[i]))
+            return true;
+    return false;
+}
+
 bool al_provider_env_name(struct al_str s)
 {
     for (size_t i = 0; i < s.n; i++) {
@@ -183,7 +194,7 @@ bool al_provider_env_name(struct al_str s)
             !(i > 0 && c >= '0' && c <= '9'))
             return false;
     }
-    return s.n > 0 && s.n <= 128;
+    return s.n > 0 && s.n <= 128 && !seems_a_key(s);
 }
 
 const char *al_provider_name_fault(struct al_str name)

@@ -95,3 +95,14 @@ describe("a state file that another hand wrote", () => {
       [["run_started", { unreadable: true }], ["turn_completed", { unreadable: true }], ["\u001b[2J\ufffd", { a: 1 }]]);
   });
 });
+
+it("a key in the place of a variable's name is neither shown nor written down", async () => {
+  const rig = await rigOf("chat", []);
+  const key = "gsk_0123456789abcdefCANARY";
+  for (const args of [["run", "--key-env", key, "x"], ["setup", "provider", "openai", "--key-env", key]]) {
+    const r = await runAlisio(rig.home, args);
+    assert.equal(r.status, 2, r.stderr);
+    assert.match(r.stderr, /--key-env takes the name of an environment variable, not a key/);
+    assert.ok(!(r.stdout + r.stderr).includes(key));
+  }
+});
