@@ -300,7 +300,7 @@ const struct al_flag al_flag_table[AL_FLAG_COUNT] = {
                           .takes = AL_TAKES_TEXT},
     [AL_FLAG_API] = {.name = "--api",
                      .value = "chat|responses|messages",
-                     .help = "what the endpoint speaks (default: chat)",
+                     .help = "what the endpoint speaks (default: as the provider does, else chat)",
                      .takes = AL_TAKES_TEXT,
                      .words = "chat responses messages"},
     [AL_FLAG_KEY_ENV] = {.name = "--key-env",
