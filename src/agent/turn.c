@@ -382,7 +382,8 @@ void al_turn_count(struct al_agent *a, const struct al_llm_answer *answer)
         return;
     }
     int64_t cost = al_llm_cost(&price, u);
-    t->cost = cost < 0 || t->cost < 0 ? -1 : t->cost + cost;
+    if (cost < 0 || t->cost < 0 || __builtin_add_overflow(t->cost, cost, &t->cost))
+        t->cost = -1;
     t->usage.input += u->input;
     t->usage.cached_input += u->cached_input;
     t->usage.cache_write += u->cache_write;

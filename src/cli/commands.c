@@ -381,6 +381,13 @@ const struct al_command al_command_table[] = {
                           {"alisio models show", "of the model that is used"}),
      .max_args = 1,
      .run = al_cmd_models_show},
+    {.name = "models forget",
+     .usage = "[M] [--provider NAME] [--base-url URL] [--api chat|responses|messages]",
+     .summary = "forget what was learned of a model: refused fields, a window that an overflow named",
+     .flags = FLAGS(AL_FLAG_PROVIDER, AL_FLAG_BASE_URL, AL_FLAG_API),
+     .examples = EXAMPLES({"alisio models forget qwen3 --provider ollama", "after its server was started with a larger window"}),
+     .max_args = 1,
+     .run = al_cmd_models_forget},
 
     {.name = "sessions list",
      .usage = "",

@@ -32,6 +32,7 @@ int al_cmd_run(struct al_app *app, struct al_reply *reply);
 int al_cmd_resume(struct al_app *app, struct al_reply *reply);
 int al_cmd_models(struct al_app *app, struct al_reply *reply);
 int al_cmd_models_show(struct al_app *app, struct al_reply *reply);
+int al_cmd_models_forget(struct al_app *app, struct al_reply *reply);
 int al_cmd_sessions_list(struct al_app *app, struct al_reply *reply);
 int al_cmd_sessions_show(struct al_app *app, struct al_reply *reply);
 int al_cmd_sessions_export(struct al_app *app, struct al_reply *reply);

@@ -164,4 +164,15 @@ describe("providers in the configuration", { concurrency: 4 }, () => {
       assert.match(r.stdout, /providers\.fake +\{.*"X-Team"/);
       assert.doesNotMatch(r.stdout + (await alisio("config", "show", "--json")).stdout + (await alisio("config", "get", "providers.fake")).stdout, /a-secret-word/);
     }));
+
+  it("a window that was learned from an overflow is forgotten when that is said", () =>
+    withRig([{ reply: { status: 400, error: { message: "This model's maximum context length is 16384 tokens.", code: "context_length_exceeded", type: "invalid_request_error" } } }, { text: "done" }, { text: "again" }], {}, async (alisio) => {
+      await alisio("run", "hello");
+      assert.match((await alisio("models", "show")).stdout, /16,?384/);
+      const forgot = await alisio("models", "forget");
+      assert.equal(forgot.status, 0, forgot.stderr);
+      assert.match(forgot.stdout, /fake: what was learned is forgotten/);
+      assert.doesNotMatch((await alisio("models", "show")).stdout, /16,?384/);
+      assert.match((await alisio("models", "forget")).stdout, /nothing was learned|is forgotten/);
+    }));
 });
