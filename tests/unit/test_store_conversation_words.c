@@ -290,7 +290,8 @@ static void rows_of_another_program_are_bounded_and_never_a_crash(void **state)
         "INSERT INTO messages VALUES(9223372036854775807,(SELECT id FROM sessions LIMIT 1),NULL,0,0,1,'{}')",
         &err));
     int64_t seq;
-    assert_int_equal(al_turn_message(t.s, t.session, NULL, AL_STR(USER), &seq, &err), -1);
+    OK(al_turn_message(t.s, t.session, NULL, AL_STR(USER), &seq, &err));
+    assert_true(seq > 1 && seq < INT64_MAX / 2);
     al_store_close(t.s);
 }
 
