@@ -128,19 +128,6 @@ bool al_agent_offers(const struct al_agent *a, const struct al_tool *tool)
 
 /* --- how they are told --- */
 
-/* The first sentence. */
-static struct al_str first_sentence(const char *description)
-{
-    struct al_str s = al_str_of(description);
-    const char *line = memchr(s.p, '\n', s.n);
-    if (line)
-        s.n = (size_t)(line - s.p);
-    ptrdiff_t stop = al_str_find(s, AL_STR(". "));
-    if (stop >= 0)
-        s.n = (size_t)stop + 1;
-    return s;
-}
-
 static int tell(struct al_agent *a, const struct al_tool *tool, struct al_llm_tool *ret, struct al_err *err)
 {
     autoarena struct al_arena parsed = AL_ARENA_INIT(1u << 20);
@@ -153,7 +140,7 @@ static int tell(struct al_agent *a, const struct al_tool *tool, struct al_llm_to
     if (!copy || al_buf_failed(&schema))
         return al_fail(err, AL_INTERNAL, "the tools are too large to be offered");
     ret->name = al_str_of(tool->name);
-    ret->description = tool->brief ? al_str_of(tool->brief) : first_sentence(tool->description);
+    ret->description = tool->brief ? al_str_of(tool->brief) : al_tool_first_sentence(tool->description);
     ret->schema = (struct al_str){copy, schema.n};
     return 0;
 }

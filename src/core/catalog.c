@@ -166,8 +166,7 @@ static int by_score(const void *a, const void *b)
     return strcmp(x->tool->name, y->tool->name);
 }
 
-/* The first sentence, or as much of the first line as fits. */
-static struct al_str short_text(const char *description)
+struct al_str al_tool_first_sentence(const char *description)
 {
     struct al_str s = al_str_of(description);
     const char *line = memchr(s.p, '\n', s.n);
@@ -176,7 +175,7 @@ static struct al_str short_text(const char *description)
     ptrdiff_t stop = al_str_find(s, AL_STR(". "));
     if (stop >= 0)
         s.n = (size_t)stop + 1;
-    return al_utf8_head(s, MAX_SHORT);
+    return s;
 }
 
 /* As far as it is known without starting anything; a grant counts then for whatever may hold. */
@@ -237,7 +236,7 @@ static void add_entry(struct al_jw *w, const struct al_core *core, const struct 
     struct al_err err = {.code = AL_OK};
     bool scratch_only;
     bool callable = al_catalog_callable(core, tool, origin, &scratch_only, &err) == 0;
-    struct al_str text = short_text(tool->description);
+    struct al_str text = al_utf8_head(al_tool_first_sentence(tool->description), MAX_SHORT);
     if (brief)
         text = al_utf8_head(text, MAX_SHORTER);
     al_jw_obj(w);

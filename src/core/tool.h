@@ -274,6 +274,8 @@ int al_core_tool_not_found(const struct al_core *core, struct al_str name, enum 
                            struct al_err *err);
 /* A TypeScript declaration of a tool: "read_file(args: {path: string; startLine?: number}): Promise<{…}>". */
 void al_tool_signature(const struct al_tool *tool, struct al_buf *out);
+/* Of a description: its first sentence, at most its first line. A view of it. */
+struct al_str al_tool_first_sentence(const char *description);
 /* tools.list(query) and tools.describe(name), for scripts, the CLI and the guide; JSON appended. */
 void al_core_list_json(const struct al_core *core, struct al_str query, enum al_origin origin, struct al_buf *out);
 int al_core_describe_json(const struct al_core *core, struct al_str name, struct al_buf *out, struct al_err *err);
